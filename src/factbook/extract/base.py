@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import string
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, NamedTuple, TypeAlias
@@ -106,6 +106,14 @@ Finder: TypeAlias = Callable[[str, Rule, Episode], Iterable[RuleHit]]
 def word_set(text: str) -> frozenset[str]:
     """Return the words of a text as a set; long lists read better as text than as code."""
     return frozenset(text.split())
+
+
+def finds(text: str, word: str) -> Iterator[int]:
+    """Yield where a word stands, inside others too: far faster than a pattern."""
+    at = text.find(word)
+    while at >= 0:
+        yield at
+        at = text.find(word, at + 1)
 
 
 def parse_place(looks_in: str) -> SearchedPart | None:

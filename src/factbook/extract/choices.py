@@ -82,16 +82,13 @@ def _listed(items: Sequence[re.Match[str]]) -> Sequence[Option]:
     """Return the items of the one list of a message; nothing where there are two, or a gap."""
     marks = [(item["named"] or item["mark"]).lower() for item in items]
     first = ord("a") if marks[0].isalpha() else 1
-    if len(marks) < 2 or marks != [_mark(first, at) for at in range(len(marks))]:
+    in_order = [str(at + 1) if first == 1 else chr(first + at) for at in range(len(marks))]
+    if len(marks) < 2 or marks != in_order:
         return ()
     return [
         Option(mark, item["text"], item.start("text"), item.end("text"))
         for mark, item in zip(marks, items, strict=True)
     ]
-
-
-def _mark(first: int, at: int) -> str:
-    return str(at + 1) if first == 1 else chr(first + at)
 
 
 def _question(text: str) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Final, NamedTuple
 
 from factbook import policy
@@ -15,6 +14,7 @@ from factbook.extract.known_names import KnownNames
 from factbook.extract.line_wrapping import unwrapped
 from factbook.extract.named_lists import LINE
 from factbook.extract.prompt_injection import is_tainted_document, taint, touching
+from factbook.extract.quotes import whole_words
 from factbook.extract.statements import MOST_CHARS, no_statement, plain_words, without_marks
 from factbook.extract.subject import Trees
 from factbook.extract.world import MAX_REFUSED, sentence_spans
@@ -96,12 +96,9 @@ def discover(results: Sequence[ResultText], *, query: str, topic: str) -> Discov
             name = entity_name(bare)
             known = new_things.get(name)
             spans = [*(known.spans if known else ()), (index, kind.start, kind.end)]
+            first = known or kind
             new_things[name] = NewThing(
-                name=name,
-                surface=known.surface if known else kind.surface,
-                spans=spans,
-                hosts=(),
-                why=known.why if known else kind.why,
+                name=name, surface=first.surface, spans=spans, hosts=(), why=first.why
             )
     return corroborated(list(new_things.values()), results, topic=topic)
 
@@ -124,7 +121,7 @@ def corroborated(
     new_things = []
     left: list[ThingLeftOut] = []
     for new_thing in offered:
-        pattern = _mention(new_thing.name)
+        pattern = whole_words(new_thing.name)
         speaking = [
             index
             for index, result in enumerate(results)
@@ -149,12 +146,6 @@ def corroborated(
     more = f"a search brings in {MAX_DISCOVERED} things, and others are more widely known"
     left += [ThingLeftOut(new_thing, "too_many", more) for new_thing in new_things[MAX_DISCOVERED:]]
     return Discovered(new_things[:MAX_DISCOVERED], left[:MAX_REFUSED])
-
-
-@lru_cache(maxsize=512)
-def _mention(name: str) -> re.Pattern[str]:
-    words = r"[\s\-‐‑–_]+".join(re.escape(word) for word in name.split())
-    return re.compile(rf"(?<!\w){words}(?!\w)", re.IGNORECASE)
 
 
 class _Named(NamedTuple):

@@ -16,7 +16,7 @@ from factbook import policy
 from factbook.extract.known_names import KnownNames
 from factbook.extract.line_wrapping import unwrapped
 from factbook.extract.prompt_injection import Taint, hostile, taint, touching
-from factbook.extract.quotes import places
+from factbook.extract.quotes import places, whole_words
 from factbook.extract.remarks import in_passing, unowned
 from factbook.extract.statements import no_statement
 from factbook.extract.subject import SubjectKind, subject_of
@@ -220,12 +220,7 @@ def _offered(answer: EntitiesFull | EntitiesKnown) -> list[str]:
 
 def _place(name: str, text: str, taints: Sequence[Taint]) -> tuple[int, int] | None:
     """Return where a text holds a name, in whatever case, outside of what is no statement."""
-    words = name.split()
-    if not words:
-        return None
-    pattern = r"[\s\-‐‑–_]+".join(re.escape(word) for word in words)
-    places = re.finditer(rf"(?<!\w){pattern}(?!\w)", text, re.IGNORECASE)
-    for place in places:
+    for place in whole_words(name).finditer(text) if name.split() else ():
         if touching(taints, *around(text, *place.span())) is None:
             return place.span()
     return None

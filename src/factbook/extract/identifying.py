@@ -309,7 +309,8 @@ def _meanings(text: str) -> set[str]:
 
 def _words(text: str) -> list[str]:
     """Return the words of a text as they are compared: without case, accents and apostrophes."""
-    return [_bare(word) if "'" in word else word for word in _TOKEN.findall(_folded(text))]
+    found = _TOKEN.findall(_folded(text))
+    return [word.removesuffix("'s").replace("'", "") if "'" in word else word for word in found]
 
 
 def _folded(text: str) -> str:
@@ -334,10 +335,6 @@ def _pattern(tells: Sequence[Tell]) -> re2._Regexp:
 
 def _plain(word: str) -> str:
     return "".join(_words(word))
-
-
-def _bare(word: str) -> str:
-    return word.removesuffix("'s").replace("'", "")
 
 
 def _is_empty(word: str) -> bool:

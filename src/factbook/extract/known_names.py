@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Final
 
 _GAP: Final = r"[\s\-‐‑–_]+"
-_SPACE: Final = re.compile(r"[\s\-‐‑–_]+")
+_SPACE: Final = re.compile(_GAP)
 
 
 class KnownNames:

@@ -58,11 +58,7 @@ _UNREAD: Final = re.compile(
 
 def masked(text: str) -> str:
     """Return a text of the same length in which code, addresses and markup are blotted out."""
-    return _UNREAD.sub(_blanks, text[:MAX_TEXT_CHARS])
-
-
-def _blanks(match: re.Match[str]) -> str:
-    return LINE_END * len(match[0])
+    return _UNREAD.sub(lambda match: LINE_END * len(match[0]), text[:MAX_TEXT_CHARS])
 
 
 _OTHER_TONGUES: Final = word_set("""

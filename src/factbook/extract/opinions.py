@@ -160,7 +160,8 @@ def _of_things(reading: Reading, tree: _Tree) -> Iterator[Opinion]:
         if _is_void(reading, span.begin) or any(_is_denied_twice(tree, n) for n in words):
             continue
         implied = not _is_said(tree, reading, span)
-        if implied and _in_name(reading, span) and any(_introduces(tree, n) for n in words):
+        named = any(name.begin < span.end and span.begin < name.end for name in reading.names)
+        if implied and named and any(_introduces(tree, n) for n in words):
             continue
         liked = span.type == "like"
         why = _WHY[implied][not liked]
@@ -188,10 +189,6 @@ def _whole(reading: Reading, one: Opinion) -> Opinion:
     one = one if line < 0 else one._replace(end=line)
     number = _NUMBER.match(reading.text, one.end)
     return one._replace(end=number.end()) if number else one
-
-
-def _in_name(reading: Reading, span: Span) -> bool:
-    return any(name.begin < span.end and span.begin < name.end for name in reading.names)
 
 
 def _introduces(tree: _Tree, word: int) -> bool:

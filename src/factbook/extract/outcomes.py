@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Final
 
 from factbook import policy
-from factbook.extract.base import Rule, RuleHit
+from factbook.extract.base import Rule, RuleHit, finds
 from factbook.model.facts import Answer, Episode, Outcome
 from factbook.model.text import shorten
 
@@ -22,7 +22,7 @@ WRITERS: Final = (
 """Tools whose input names the files that they write."""
 
 _SHELLS: Final = frozenset({"exec_command", "shell", "Bash"})  # of them those that run commands
-_ANSI: Final = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+ANSI: Final = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _RULER: Final = re.compile("━+")
 _EXIT_WORDS: Final = r"exit(?:ed)?(?: with)?(?: status)?(?: code)?:?"
 _EXIT: Final = re.compile(rf"\b{_EXIT_WORDS}\s*(-?\d{{1,10}})\b", re.IGNORECASE)
@@ -266,7 +266,7 @@ def _error_place(text: str) -> tuple[int, int] | None:
 
 def _hits(text: str) -> tuple[list[int], list[int]]:
     """Return where words stand that may name a cause, and where those that hint at one do."""
-    strong = sorted({at for word in _STRONG if word in text for at in _finds(text, word)})
+    strong = sorted({at for word in _STRONG if word in text for at in finds(text, word)})
     return strong, [hit.start() for hit in _HINTS_AT_IT.finditer(text)]
 
 
@@ -313,13 +313,6 @@ def _above(text: str, end: int) -> tuple[int, int] | None:
     return None
 
 
-def _finds(text: str, word: str) -> Iterator[int]:
-    at = text.find(word)
-    while at >= 0:
-        yield at
-        at = text.find(word, at + 1)
-
-
 def _line_with(
     text: str,
     hits: Iterable[int],
@@ -361,7 +354,7 @@ def _first_line(text: str) -> tuple[int, int] | None:
 
 def _clean(line: str) -> str:
     if "\x1b" in line:
-        line = _ANSI.sub("", line)
+        line = ANSI.sub("", line)
     if "<" in line:
         line = _TAGS.sub("", line)
     return _RULER.sub(" ", line).strip() if "━" in line else line.strip()

@@ -162,14 +162,13 @@ def _absolute(piece: str, *, spaces: bool = False) -> str:
     path = _trimmed(piece)
     if path.startswith("//") or "//" in path or not (_SPACED if spaces else _CHARS).fullmatch(path):
         return ""
-    home = path.startswith("~")
-    names = path.split("/")[1:]
+    home, *names = path.split("/")
     if names and not names[-1]:
         names.pop()
     if not names or path in _NULLS or not _LETTER.search(path):
         return ""
-    if home:
-        return path if _is_user(path.partition("/")[0]) else ""
+    if home:  # "~" or "~user"
+        return path if home == "~" or home[1:].isidentifier() else ""
     first, several = names[0], len(names) > 1
     if not several:
         plain_file = bool(_EXTENSION.search(first)) and not first.startswith(".")
@@ -179,10 +178,6 @@ def _absolute(piece: str, *, spaces: bool = False) -> str:
     if first.lower() in _ROUTES or _REGEX_FLAGS.fullmatch("/" + names[-1]) or len(first) < 2:
         return ""
     return path
-
-
-def _is_user(home: str) -> bool:
-    return home == "~" or home[1:].isidentifier()
 
 
 def _relative(piece: str) -> str:
@@ -228,6 +223,7 @@ _FIRST_IS_PATTERN: Final = {
     "tr": "",
     "ast-grep": "plr",
 }
+_PATTERN_OPTIONS: Final = ("-e", "-f", "--regexp", "--expression", "--file")
 _NO_PATHS: Final = frozenset({"", "gh", "echo", "printf", "export", "alias", "[["})
 
 
@@ -251,13 +247,9 @@ def _path_words(command: shell.ShellCommand) -> tuple[shell.ShellWord, ...]:
     if valued is None:
         return command.words
     _, operands = shell.options_and_operands(command.args, valued=valued)
-    given = any(_is_pattern_option(word.value) for word in command.args)
+    given = any(word.value.startswith(_PATTERN_OPTIONS) for word in command.args)
     operands = [word for word in operands if word.value]  # `sed -i '' SCRIPT`
     return tuple(operands if given else operands[1:])
-
-
-def _is_pattern_option(word: str) -> bool:
-    return word.startswith(("-e", "-f", "--regexp", "--expression", "--file"))
 
 
 def _in_word(word: shell.ShellWord) -> Iterator[RuleHit]:

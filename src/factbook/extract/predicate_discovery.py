@@ -18,7 +18,7 @@ from factbook import policy
 from factbook.extract import shell
 from factbook.extract.base import word_set
 from factbook.extract.clusters import BLOCK_ROWS, density_labels
-from factbook.extract.rules import compile_linear
+from factbook.extract.rules import compile_linear, for_re2
 from factbook.extract.tests_run import only_looks
 from factbook.model.text import shorten
 
@@ -128,15 +128,14 @@ def find_operations(
         raise ValueError(f"a command names a row outside 0 to {len(vectors) - 1}")
     ordered = sorted(commands, key=lambda command: (command.text, command.uid, command.session))
     by_text: dict[str, list[ExecutedCommand]] = {}
-    for executed_command in ordered:
-        by_text.setdefault(executed_command.text, []).append(executed_command)
+    for command in ordered:
+        by_text.setdefault(command.text, []).append(command)
     heads = {text: _heads(text) for text in by_text}
     texts = sorted((text for text in by_text if heads[text]), key=lambda text: (heads[text], text))
     wanted: dict[_Head, int] = {}
     for begin in range(0, len(texts), BLOCK_ROWS):
-        for head, recognised in _clusters(
-            texts[begin : begin + BLOCK_ROWS], by_text, heads, vectors
-        ):
+        block = texts[begin : begin + BLOCK_ROWS]
+        for head, recognised in _clusters(block, by_text, heads, vectors):
             wanted[head] = wanted.get(head, 0) + recognised
     learned_predicates = []
     for head in sorted(wanted):
@@ -150,12 +149,7 @@ def find_operations(
             learned_predicates.append(proposal)
     return sorted(
         learned_predicates,
-        key=lambda learned_predicate: (
-            learned_predicate.only_looks,
-            -learned_predicate.sessions,
-            -learned_predicate.count,
-            learned_predicate.name,
-        ),
+        key=lambda found: (found.only_looks, -found.sessions, -found.count, found.name),
     )
 
 
@@ -210,10 +204,8 @@ def _head(command: shell.ShellCommand) -> _Head | None:
         return _Head(program, ())
     plain = [value for value in values if not value.startswith("-")]
     before = values[: values.index(plain[0])] if plain else values
-    if not plain or not _is_word(plain[0]) or any("=" in value for value in before):
-        return None
     # Behind an option it may be that option's value (`git -C folder status`): not taken.
-    if before:
+    if before or not plain or not _is_word(plain[0]):
         return None
     words = [plain[0]]
     if plain[0] in _RUNNERS.get(program, ()):
@@ -249,19 +241,14 @@ def _is_word(value: str, pattern: re.Pattern[str] = _WORD) -> bool:
 def _proposal(head: _Head, commands: Sequence[ExecutedCommand]) -> LearnedPredicate:
     words = (head.program, *head.words)
     spoken = tuple(word for word in words if not word.startswith("-"))
-    pattern = (
-        r"(?:^|[\s;&|(`])(?:\./)?(?P<object>"
-        + r"\s+".join(map(_escaped, words))
-        + r")(?:[\s;&|)`]|$)"
-    )
+    escaped = r"\s+".join(re.sub(r"([.+])", r"\\\1", word) for word in words)
+    pattern = rf"(?:^|[\s;&|(`])(?:\./)?(?P<object>{escaped})(?:[\s;&|)`]|$)"
     compiled = compile_linear(pattern)
     seen: dict[str, ExecutedCommand] = {}
     for command in commands:
-        if command.uid not in seen and compiled.search(_readable(command.text)):
+        if command.uid not in seen and compiled.search(for_re2(command.text)):
             seen[command.uid] = command
-    texts = dict.fromkeys(
-        shorten(executed_command.text, EXAMPLE_CHARS) for executed_command in seen.values()
-    )
+    texts = dict.fromkeys(shorten(command.text, EXAMPLE_CHARS) for command in seen.values())
     examples = sorted(texts, key=lambda text: (len(text), text))[:EXAMPLES]
     name = "_".join(("operation", *spoken))
     return LearnedPredicate(
@@ -269,19 +256,10 @@ def _proposal(head: _Head, commands: Sequence[ExecutedCommand]) -> LearnedPredic
         pattern=pattern,
         examples=tuple(examples),
         count=len(seen),
-        sessions=len({executed_command.session for executed_command in seen.values()}),
+        sessions=len({command.session for command in seen.values()}),
         words=spoken,
         only_looks=only_looks(" ".join(words)),
     )
-
-
-def _escaped(word: str) -> str:
-    return re.sub(r"([.+])", r"\\\1", word)
-
-
-def _readable(text: str) -> str:
-    """RE2 reads UTF-8, which has no lone surrogates."""
-    return text if text.isascii() else re.sub("[\ud800-\udfff]", "\ufffd", text)
 
 
 def as_toml(proposal: LearnedPredicate) -> str:

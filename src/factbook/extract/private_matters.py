@@ -457,15 +457,12 @@ def _people_in(reading: Reading, *, is_asked: bool) -> Iterator[tuple[str, bool]
         name = re.sub(r"['’]s?$", "", reading.text[span.begin : span.end]).casefold()
         if not inside or len(name) < 2 or is_calendar_word(name) or is_nationality(name):
             continue
-        if _is_article(reading.tokens[inside[0] - 1]) and inside[0]:
+        before = reading.tokens[inside[0] - 1].text.casefold() if inside[0] else ""
+        if before in ("the", "a", "an"):
             continue  # nobody is called "the" somebody
         introduced = _is_introduced(reading.tokens, inside, span.type)
         if introduced or (span.type == "person" and not is_asked and not is_place(name)):
             yield name, introduced
-
-
-def _is_article(token: Token) -> bool:
-    return token.text.casefold() in ("the", "a", "an")
 
 
 def _is_introduced(tokens: Sequence[Token], inside: Sequence[int], kind: str) -> bool:

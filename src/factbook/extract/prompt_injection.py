@@ -215,14 +215,14 @@ def _unescaped(text: str) -> bytes:
         return unquote_to_bytes(text)
     if text.startswith("&"):
         codes = [part[2:] for part in text.split(";") if part]
-        values = [int(code[1:], 16) if code[:1] == "x" else _decimal(code) for code in codes]
+        values = [
+            int(code[1:], 16) if code[:1] == "x" else int(code)
+            for code in codes
+            if code[:1] == "x" or code.isdigit()
+        ]
         return bytes(value for value in values if value < 256)
     digits = re.findall(r"\\(?:x|u00)([0-9a-fA-F]{2})", text)
     return bytes.fromhex("".join(digits))
-
-
-def _decimal(code: str) -> int:
-    return int(code) if code.isdigit() else 256
 
 
 _MODEL: Final = (

@@ -9,8 +9,8 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from factbook import policy
-from factbook.extract.base import Rule, RuleHit
-from factbook.extract.reports import masked, reports
+from factbook.extract.base import Rule, RuleHit, finds
+from factbook.extract.reports import EMPHASIS, masked, reports
 from factbook.language.common_words import is_everyday, is_function_word
 from factbook.language.sentences import Span, around, markdown_sentences
 from factbook.model.facts import Episode
@@ -29,7 +29,6 @@ _LISTED: Final = re.compile(r"\s*(?:[-*+•✅❌✔☐]|\d{1,3}[.)])\s")
 _QUOTED_LINE: Final = re.compile(r"\s*(?:>|\[?\d{2}:\d{2}:\d{2}|\d{4}-\d{2}-\d{2}[T ]\d)")
 _LEAD_LINES: Final = 40  # of a list, up to what leads to it
 _LEAD_CHARS: Final = 100  # of what leads to a list
-_EMPHASIS: Final = re.compile(r"\*\*|__(?=\w)|(?<=\w)__")
 _OWN_STEP: Final = re.compile(
     r"(?:\w+\W+){0,2}?(?:I|We|Let)\b|[^\n]*[,:;] (?:I|we)(?:['’](?:m|re|ll)| am| are| will)\b",
     re.IGNORECASE,
@@ -83,11 +82,11 @@ class Candidate(NamedTuple):
 def candidates(text: str, rule: Rule) -> Iterator[Candidate]:
     """Find the sentences that may report something by one of the rule's words."""
     lower = _lower(text)
-    hits = [at for word in _folded(rule.keywords) if word in lower for at in _finds(lower, word)]
+    hits = [at for word in _folded(rule.keywords) if word in lower for at in finds(lower, word)]
     places = _sentences(text) if hits else ()
     done = -1
     for hit in sorted(hits):
-        index = bisect_right(places, hit, key=_start) - 1
+        index = bisect_right(places, hit, key=lambda place: place.start) - 1
         if index <= done or index < 0 or hit >= places[index].end:
             continue
         done = index
@@ -101,7 +100,8 @@ def _candidate(
 ) -> Candidate | None:
     start, end = places[index]
     line = lower.rfind("\n", 0, start) + 1
-    said = _ASIDE.sub(_blanked, masked(lower[start : min(end, start + 4 * MAX_SENTENCE_CHARS)]))
+    said = masked(lower[start : min(end, start + 4 * MAX_SENTENCE_CHARS)])
+    said = _ASIDE.sub(lambda aside: " " * len(aside[0]), said)
     first = keyword_pattern(rule.keywords).search(said)
     if first is None or _is_open(text, start, end) or _QUOTED_LINE.match(text, line):
         return None
@@ -147,10 +147,6 @@ def _report(text: str, candidate: Candidate, rule: Rule) -> RuleHit | None:
     return _snippet(text, fact, fact.start)
 
 
-def _blanked(aside: re.Match[str]) -> str:
-    return " " * len(aside[0])
-
-
 def _is_open(text: str, start: int, end: int) -> bool:
     """Tell whether a sentence asks, or leads to what follows it."""
     return text[start:end].rstrip("*_\"')")[-1:] in (":", "?")
@@ -169,18 +165,6 @@ def _lead(text: str, line: int) -> str:
     return ""
 
 
-def _start(place: Span) -> int:
-    return place.start
-
-
-def _finds(text: str, word: str) -> Iterator[int]:
-    """Find a word anywhere, also inside others: a plain search is far faster than a pattern."""
-    at = text.find(word)
-    while at >= 0:
-        yield at
-        at = text.find(word, at + len(word))
-
-
 def _cut(text: str, start: int, end: int, hit: int) -> Span:
     """Return of a sentence that is too long the part around a hit."""
     if hit - start > MAX_SENTENCE_CHARS // 2:
@@ -195,7 +179,7 @@ def _snippet(text: str, place: Span, hit: int) -> RuleHit | None:
     if hit - start > policy.SNIPPET_CHARS * 3 // 4 and end - start > policy.SNIPPET_CHARS:
         start = text.find(" ", hit - policy.SNIPPET_CHARS // 2, hit) + 1 or hit
         lead = "…"
-    snippet = lead + shorten(_EMPHASIS.sub("", text[start:end]), policy.SNIPPET_CHARS - len(lead))
+    snippet = lead + shorten(EMPHASIS.sub("", text[start:end]), policy.SNIPPET_CHARS - len(lead))
     if snippet.count(" ") + 1 < MIN_SNIPPET_WORDS and snippet.isascii():
         return None
     return RuleHit(snippet, start, end)

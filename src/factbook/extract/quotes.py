@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
+
+from factbook.extract.base import finds
 
 
 def places(text: str, quote: str) -> Iterator[tuple[int, int]]:
@@ -15,10 +18,8 @@ def places(text: str, quote: str) -> Iterator[tuple[int, int]]:
     if not any(map(str.isalnum, quote)) or sum(map(len, words)) > len(text):
         return
     exact = quote.strip()
-    at = text.find(exact)
-    while at >= 0:
+    for at in finds(text, exact):
         yield at, at + len(exact)
-        at = text.find(exact, at + 1)
     if len(words) > 1:
         for match in re.finditer(r"\s+".join(map(re.escape, words)), text):
             yield match.span()
@@ -26,9 +27,12 @@ def places(text: str, quote: str) -> Iterator[tuple[int, int]]:
 
 def words_in(text: str, words: str, start: int, end: int) -> tuple[int, int] | None:
     """Return where a part of a text holds these words as whole words, in whatever case."""
-    parts = words.split()
-    if not parts:
-        return None
-    pattern = r"[\s\-‐‑–_]+".join(map(re.escape, parts))
-    match = re.compile(rf"(?<!\w){pattern}(?!\w)", re.IGNORECASE).search(text, start, end)
+    match = whole_words(words).search(text, start, end) if words.split() else None
     return match.span() if match else None
+
+
+@lru_cache(maxsize=512)
+def whole_words(words: str) -> re.Pattern[str]:
+    """Return what finds these words as whole words, in whatever case, with or without hyphens."""
+    joined = r"[\s\-‐‑–_]+".join(map(re.escape, words.split()))
+    return re.compile(rf"(?<!\w){joined}(?!\w)", re.IGNORECASE)

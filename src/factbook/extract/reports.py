@@ -11,7 +11,6 @@ import json
 import math
 import re
 from base64 import b64decode
-from collections.abc import Iterable
 from functools import lru_cache
 from importlib.resources import files
 from typing import Final, NamedTuple
@@ -24,7 +23,7 @@ SIGN_WEIGHT: Final = 3.0  # of all signs of a sentence together
 LIKELY: Final = math.log(0.6 / 0.4)  # ours: from here on it is a report; more would be refused
 _KEY, _CODE = "\x00", "\x01"
 _NOT_SAID: Final = re.compile(r"`[^`]*`|[\"“][^\"“”]{1,200}[\"”]")
-_EMPHASIS: Final = re.compile(r"\*\*|__(?=\w)|(?<=\w)__")
+EMPHASIS: Final = re.compile(r"\*\*|__(?=\w)|(?<=\w)__")
 _TOKEN: Final = re.compile(r"[\x00\x01]|[^\W_]+(?:['’_-][^\W_]+)*|[^\w\s]")
 _ENDINGS: Final = ("ed", "ing", "ly", "s")
 _STEM: Final = 6  # letters by which a word is known
@@ -56,7 +55,7 @@ def signs(sentence: str, kind: str, words: re.Pattern[str], *, lead: str = "") -
     That are up to three words in a row, once with a mark for those in question and content words by
     their form; its words and those of `lead`; and what stands before and behind the mark.
     """
-    lower = re.sub(f"{_CODE}+", _CODE, masked(_EMPHASIS.sub("", sentence))).lower()
+    lower = re.sub(f"{_CODE}+", _CODE, masked(EMPHASIS.sub("", sentence))).lower()
     keys = [" ".join(match[0].split()) for match in words.finditer(lower)]
     tokens = _TOKEN.findall(words.sub(f" {_KEY} ", lower))
     built = ["^", *map(_form, tokens), "$"]
@@ -72,7 +71,7 @@ def signs(sentence: str, kind: str, words: re.Pattern[str], *, lead: str = "") -
     seen.update(f"{'behind' if at > first else 'before'} {x}" for at, x in enumerate(built))
     seen.update(f"word {token[:_STEM]}" for token in tokens)
     seen.update(f"lead {token[:_STEM]}" for token in _TOKEN.findall(lead.lower()))
-    return set(_places([*seen, *(f"{kind} {sign}" for sign in seen)]))
+    return {place_of(sign, PLACES) for sign in (*seen, *(f"{kind} {sign}" for sign in seen))}
 
 
 def _form(token: str) -> str:
@@ -81,10 +80,6 @@ def _form(token: str) -> str:
     if token[0].isdigit():
         return "<number>"
     return "<word " + next((end for end in _ENDINGS if token.endswith(end)), "") + ">"
-
-
-def _places(seen: Iterable[str]) -> Iterable[int]:
-    return (place_of(sign, PLACES) for sign in seen)
 
 
 class _Learned(NamedTuple):

@@ -171,7 +171,8 @@ class RuleSet:
                     for ready in rules:
                         run.add(ready, value, part.start, part.end)
         for ready in plan.attributes:
-            value = _attribute(episode, ready.place.name)
+            name = ready.place.name
+            value = episode.session if name == "session" else episode.attributes.get(name, "")
             if value:
                 run.add_attribute(ready, value)
         for ready in plan.text:
@@ -301,10 +302,6 @@ class _Run:
         return True
 
 
-def _attribute(episode: Episode, name: str) -> str:
-    return episode.session if name == "session" else episode.attributes.get(name, "")
-
-
 def _first_line(episode: Episode) -> tuple[int, int]:
     """Return where the name of the called tool stands."""
     text, tool = episode.text, episode.tool
@@ -390,6 +387,11 @@ def compile_linear(pattern: str) -> Any:
         raise ValueError(words) from error
 
 
+def for_re2(text: str) -> str:
+    """Return a text as RE2 reads it: as UTF-8, which has no lone surrogates."""
+    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
+
+
 def _linear_finder(pattern: str) -> _Find:
     compiled = compile_linear(pattern)
     groups: dict[str, int] = dict(compiled.groupindex)
@@ -397,8 +399,7 @@ def _linear_finder(pattern: str) -> _Find:
 
     def find(text: str, episode: Episode) -> Iterable[RuleHit]:
         del episode
-        if not text.isascii():
-            text = _SURROGATE.sub("\ufffd", text)  # RE2 reads UTF-8, which has no lone surrogates
+        text = for_re2(text)
         for match in compiled.finditer(text):
             start, end = match.span(group)
             if 0 <= start < end:

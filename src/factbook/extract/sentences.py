@@ -59,14 +59,9 @@ def split(text: str) -> list[Sentence]:
 _WORD: Final = re.compile(r"[^\W_]+(?:['’.\-+#&/][^\W_]+)*[+#]*")
 
 
-def _plain(text: str) -> str:
-    """Lower a text, with typewriter apostrophes."""
-    return text.replace("’", "'").replace("‘", "'").lower()
-
-
 def words(text: str) -> list[str]:
     """Return the words of a text in order, lower case."""
-    return _WORD.findall(_plain(text))
+    return _WORD.findall(text.replace("’", "'").replace("‘", "'").lower())
 
 
 def content_words(text: str) -> frozenset[str]:

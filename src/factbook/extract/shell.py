@@ -442,7 +442,9 @@ def _unwrap(words: Sequence[ShellWord]) -> Sequence[ShellWord]:
     """Take off shell keywords, assignments and wrappers, up to the program that really runs."""
     for _ in range(_MAX_WRAPPERS):
         at = 0
-        while at < len(words) and _before_program(words[at].value):
+        while at < len(words) and (
+            words[at].value in _KEYWORDS or _ASSIGNMENT.match(words[at].value)
+        ):
             at += 1
         words = words[at:]
         if not words:
@@ -458,10 +460,6 @@ def _unwrap(words: Sequence[ShellWord]) -> Sequence[ShellWord]:
             return words
         words = rest
     return words
-
-
-def _before_program(word: str) -> bool:
-    return word in _KEYWORDS or _ASSIGNMENT.match(word) is not None
 
 
 def _after_options(words: Sequence[ShellWord], *, valued: str) -> Sequence[ShellWord] | None:

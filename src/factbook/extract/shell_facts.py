@@ -219,12 +219,8 @@ def archives(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
             continue
         verb = _archive_verb(command)
         if verb:
-            yield RuleHit(
-                "archive_manipulation",
-                command.start,
-                command.end,
-                {"verb": verb, "part": text[command.start : command.end]},
-            )
+            details = {"verb": verb, "part": text[command.start : command.end]}
+            yield RuleHit("archive_manipulation", command.start, command.end, details)
 
 
 def _archive_verb(command: shell.ShellCommand) -> str:
@@ -392,7 +388,9 @@ def commits(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
         if command.name != "git":
             continue
         words = git_command(command.args)
-        if not words or words[0].value != "commit" or _is_rehearsal(words):
+        if not words or words[0].value != "commit":
+            continue
+        if any(word.value == "--dry-run" for word in words):
             continue
         subject, start, end = _subject(text, command, words)
         made = shown.pop(0) if shown else None
@@ -436,10 +434,6 @@ def git_command(args: Sequence[shell.ShellWord]) -> Sequence[shell.ShellWord]:
     while at < len(args) and args[at].value.startswith("-"):
         at += 2 if args[at].value in {"-C", "-c", "--git-dir", "--work-tree"} else 1
     return args[at:]
-
-
-def _is_rehearsal(words: Sequence[shell.ShellWord]) -> bool:
-    return any(word.value == "--dry-run" for word in words)
 
 
 def _message(words: Sequence[shell.ShellWord]) -> shell.ShellWord | None:

@@ -296,16 +296,14 @@ class Trees:
         foreign = [below for below in (head, *others) if self._is_name(below, first)]
         if foreign and (owns or at > head or head in foreign or name in topics):
             return Subject(kind=SubjectKind.OTHER, words=self._name(foreign[0]))
-        if at > head and not (marks & {"of", "for"} and self._says_which(head)):
+        says_which = any(self.tokens[at].relation == "det" for at in self._children[head])
+        if at > head and not (marks & {"of", "for"} and says_which):
             return Subject(kind=SubjectKind.OTHER)
         if owns or at > head:
             return Subject(kind=SubjectKind.PART, names=[name], noun=noun)
         if name in topics:
             return Subject(kind=SubjectKind.TOPIC, names=[name], noun=noun)
         return Subject(kind=SubjectKind.PART, names=[name], noun=noun)
-
-    def _says_which(self, head: int) -> bool:
-        return any(self.tokens[at].relation == "det" for at in self._children[head])
 
     def _is_its(self, below: Sequence[int]) -> bool:
         return any(

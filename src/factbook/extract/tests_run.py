@@ -13,7 +13,6 @@ from factbook.extract.base import word_set
 from factbook.extract.shell_facts import check_commands, git_command, is_check, runs_tests
 from factbook.model.facts import Answer, Outcome
 
-_ANSI: Final = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _COUNT: Final = (
     r"\d+\ (?:passed|failed|errors?|skipped|todo|xfailed|xpassed|flaky|deselected|total)"
 )
@@ -108,7 +107,7 @@ def closing(text: str) -> Closing | None:
     found: dict[str, list[str]] = {}
     for line in text.split("\n"):
         if "\x1b" in line:
-            line = _ANSI.sub("", line)
+            line = outcomes.ANSI.sub("", line)
         match = _CLOSING.fullmatch(line.rstrip()) if len(line) < 400 else None
         if match:
             kind = match.lastgroup or ""

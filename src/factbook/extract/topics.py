@@ -95,7 +95,9 @@ class _Request:
         self.is_title = self.is_title and not self.text.rstrip().endswith("?")
         self.begin = self._begin()
         before = self.lows[: self.begin]
-        self.asks = any(self._asks(at) for at in range(self.begin))
+        self.asks = any(
+            self.lows[at] in _ASKING or self.tokens[at].pos == "AUX" for at in range(self.begin)
+        )
         self.is_of_two = "compare" in before
 
     def topic(self) -> TopicSpan:
@@ -159,9 +161,6 @@ class _Request:
         return next(
             (at for at in range(len(self.tokens)) if not self._only_asks(at)), len(self.lows)
         )
-
-    def _asks(self, at: int) -> bool:
-        return self.lows[at] in _ASKING or self.tokens[at].pos == "AUX"
 
     def _only_asks(self, at: int) -> bool:
         token, low = self.tokens[at], self.lows[at]

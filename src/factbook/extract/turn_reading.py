@@ -173,6 +173,7 @@ class TurnsReading(NamedTuple):
 
 
 _WORD: Final = re.compile(r"\w+")
+_BREAKS: Final = re.compile(r"\n{3,}")
 # An answer that holds one of these is refused as a whole, so none is shown to be copied.
 _UNREADABLE: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 
@@ -218,26 +219,15 @@ def turn_messages(turns: Sequence[tuple[str, str]], known: Sequence[KnownFact]) 
 
     `known` facts are numbered apart, from 1 too.
     """
-    facts = "".join(_known_line(number, fact) for number, fact in enumerate(known, 1))
+    facts = "".join(f"{n}. {quoted(fact.statement)}\n" for n, fact in enumerate(known, 1))
     lines = "".join(_line(number, *turn) for number, turn in enumerate(turns, 1))
     content = f"Known facts:\n<known>\n{facts}</known>\n\n{_ASK}\n\n<turns>\n{lines}</turns>"
     return [Message(role="system", content=_SYSTEM), Message(role="user", content=content)]
 
 
 def _line(number: int, kind: str, text: str) -> str:
-    return f"{number}. {kind}: {quoted(_squeezed(text))}\n"
-
-
-_BREAKS: Final = re.compile(r"\n{3,}")
-
-
-def _squeezed(text: str) -> str:
-    """Return a text without the line breaks that stand for what others said in it."""
-    return _BREAKS.sub("\n\n", text.strip())
-
-
-def _known_line(number: int, fact: KnownFact) -> str:
-    return f"{number}. {quoted(fact.statement)}\n"
+    said = _BREAKS.sub("\n\n", text.strip())  # they stand for what others said
+    return f"{number}. {kind}: {quoted(said)}\n"
 
 
 @cache

@@ -9,6 +9,7 @@ from functools import cached_property, lru_cache
 from itertools import islice
 from typing import Final
 
+from factbook.extract.base import finds
 from factbook.extract.keyed.wording import named_ranks, unquoted
 from factbook.language.nouns import counted
 from factbook.language.sentences import Span
@@ -69,11 +70,9 @@ class Heard:
 
 
 def _found(wanted: str, text: str) -> Iterator[tuple[int, int]]:
-    at = text.find(wanted) if wanted else -1
-    while at >= 0:
+    for at in finds(text, wanted) if wanted else ():
         if _stands_alone(text, at, at + len(wanted)):
             yield at, at + len(wanted)
-        at = text.find(wanted, at + 1)
 
 
 def _folded(text: str, *, bare: bool) -> tuple[str, list[int]]:
