@@ -191,13 +191,12 @@ def _with_names(asked: str, names: Sequence[str]) -> str:
     return " ".join([*missing, asked]).strip()
 
 
-_BROAD_WORDS: Final = """
+_BROAD: Final = word_set("""
 about know known thing things stuff info information facts fact anything everything something
 overview summary summarize summarise describe explain give more new news remember learn learned
 heard hear tell say find search look up like kind sort little bit quick quickly briefly detail
 details hey hi hello ok okay so well now then penny thanks else
-"""
-_BROAD: Final = frozenset(_BROAD_WORDS.split())
+""")
 
 
 def is_bare(text: str) -> bool:

@@ -215,6 +215,12 @@ def _is_question(reading: Reading, clause: Clause) -> bool:
     return any("?" in reading.text[begin:end] for begin, end in around)
 
 
+def is_forged(text: str, begin: int, end: int) -> bool:
+    """Tell whether a place of a text poses as somebody else's words, or is hidden."""
+    forged = [piece for piece in taint(text) if piece.kind in _FORGED]
+    return touching(forged, begin, end) is not None
+
+
 def line_of(episode: StoredEpisode, subject: str) -> Candidate:
     """Return the whole of a line as the rule that it would be."""
     return _directive(episode, (0, len(episode.text)), subject, PREDICATES[0], _WRITTEN, rule=LINE)
@@ -234,8 +240,7 @@ def directive_at(
     begin, end = place
     if len(_WORD.findall(episode.text[begin:end])) < policy.DIRECTIVE_WORDS:
         return None
-    forged = [piece for piece in taint(episode.text) if piece.kind in _FORGED]
-    if touching(forged, begin, end) is not None:
+    if is_forged(episode.text, begin, end):
         return None
     return _directive(episode, place, subject, predicate, method, sure=sure, rule=rule)
 

@@ -10,9 +10,10 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from factbook import policy
+from factbook.extract.answers import Strict
 from factbook.extract.known_names import KnownNames
 from factbook.extract.line_wrapping import unwrapped
 from factbook.extract.prompt_injection import Taint, hostile, taint, touching
@@ -70,37 +71,33 @@ You collect what a text says about one entity.
 - With nothing to tell, answer with an empty list."""
 
 
-class _Answer(BaseModel):
-    model_config = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False, frozen=True)
-
-
-class EntityItem(_Answer):
+class EntityItem(Strict):
     """One entity of a full answer."""
 
     name: str = Field(min_length=1, max_length=NAME_CHARS, description="Its name, short")
     quote: str = Field(max_length=2_000, description="A piece of the text that holds the name")
 
 
-class EntitiesFull(_Answer):
+class EntitiesFull(Strict):
     """What a model answers to the full prompt: known and new entities."""
 
     entities: list[EntityItem] = Field(max_length=MAX_ENTITIES)
 
 
-class EntitiesKnown(_Answer):
+class EntitiesKnown(Strict):
     """What a model answers to the known-only prompt: names of the list."""
 
     known: list[str] = Field(max_length=MAX_ENTITIES)
 
 
-class FactItem(_Answer):
+class FactItem(Strict):
     """One fact of an answer."""
 
     content: str = Field(min_length=1, max_length=2_000, description="One sentence, read alone")
     quote: str = Field(min_length=1, max_length=2_000, description="The piece of the text, exactly")
 
 
-class EntityFacts(_Answer):
+class EntityFacts(Strict):
     """What a model answers about one entity."""
 
     facts: list[FactItem] = Field(max_length=MAX_FACTS)

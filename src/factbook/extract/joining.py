@@ -27,9 +27,7 @@ from factbook.model.facts import (
 from factbook.model.text import shorten
 
 _ASKED_CHARS: Final = 120  # of a command that a sentence names
-_NAMING: Final = frozenset(
-    {"path", "query", "skill", "url"}
-)  # fields that say what a call is about
+_NAMING: Final = frozenset({"path", "query", "skill", "url"})  # they say what a call is about
 _ALLOWED: Final = re.compile(r"^\w*sandbox\w*: .*$", re.MULTILINE | re.IGNORECASE)
 """What a call may reach: a command that passes once it may reach more was mended by that."""
 _GIVEN: Final = re.compile(r"^(session_id|chars): (.*)$", re.MULTILINE)
@@ -237,37 +235,26 @@ def _asked(call: Episode, command: str | None) -> str:
     return f"{call.tool} of {shorten(call.text[named[0].start : named[0].end], _ASKED_CHARS)}"
 
 
+_KEPT: Final = (
+    "uid", "source", "text", "position", "offset", "occurred_at", "owner", "subject", "session",
+    "project", "tool", "call_id",
+)  # fmt: skip
+"""What a row has of a call as it is, in this order: rows stand in cursors on disk."""
+
+
 def _row(call: Episode) -> list[object]:
-    typed = call.kind is EpisodeKind.PROMPT
     fields = [[part.name, part.start, part.end] for part in call.fields]
-    return [
-        typed, call.uid, call.source, call.text, call.position, call.offset, call.occurred_at,
-        call.owner, call.subject, call.session, call.project, call.tool, call.call_id, fields,
-        dict(call.attributes),
-    ]  # fmt: skip
+    kept = (getattr(call, name) for name in _KEPT)
+    return [call.kind is EpisodeKind.PROMPT, *kept, fields, dict(call.attributes)]
 
 
 def _call(row: Any) -> Episode:
-    (
-        typed, uid, source, text, position, offset, at, owner, subject, session, project, tool,
-        call_id, fields, attributes,
-    ) = row  # fmt: skip
+    typed, *kept, fields, attributes = row
     return Episode(
-        uid=uid,
-        source=source,
         kind=EpisodeKind.PROMPT if typed else EpisodeKind.TOOL_CALL,
         role=Role.USER if typed else Role.ASSISTANT,
         trust=Trust.DIRECT if typed else Trust.OBSERVED,
-        text=text,
-        position=position,
-        offset=offset,
-        occurred_at=at,
-        owner=owner,
-        subject=subject,
-        session=session,
-        project=project,
-        tool=tool,
-        call_id=call_id,
         fields=tuple(Field(name=name, start=start, end=end) for name, start, end in fields),
         attributes=attributes,
+        **dict(zip(_KEPT, kept, strict=True)),
     )

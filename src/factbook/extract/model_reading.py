@@ -14,16 +14,15 @@ import string
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import islice
-from typing import Annotated, Final, Literal, NamedTuple, get_args
-
-from pydantic import BaseModel, ConfigDict, Field
+from typing import Any, Final, Literal, NamedTuple, get_args
 
 from factbook import policy
 from factbook.extract import shell
+from factbook.extract.answers import SPARE_TOKENS, Strict, Sure, tokens_of
 from factbook.extract.base import STATEMENT_CHARS, word_set
 from factbook.extract.quotes import places
 from factbook.llm.base import Message
-from factbook.llm.prompt import estimate_tokens, message_tokens, quoted
+from factbook.llm.prompt import estimate_tokens, quoted
 from factbook.model.facts import (
     Candidate,
     Episode,
@@ -37,15 +36,12 @@ from factbook.model.facts import Field as Span
 from factbook.model.text import shorten
 
 PROMPT_VERSION: Final = "commands-1"
-SHOWN_CHARS: Final = (
-    2_000  # ours: of one command or prompt; what follows is mostly a file's content
-)
+SHOWN_CHARS: Final = 2_000  # ours: of one command or prompt; the rest is mostly a file's content
 OBJECT_CHARS: Final = 400  # ours: a longer host or path is none
 _PLACES: Final = 32  # ours: of one quote that are looked at; it stands there once, as a rule
 MAX_ITEMS: Final = 64  # ours: of one command and one kind, as many as one rule may claim
 CONFIDENCE: Final = policy.INFERENCE  # origins 000.6: natural-language inference
 _ANSWER_TOKENS: Final = 350  # ours: for what is answered of one command, which holds a few items
-_SPARE_TOKENS: Final = 64  # ours: for what an endpoint puts around a prompt and an answer
 
 Operation = Literal[
     "archive_manipulation",
@@ -72,14 +68,8 @@ Operation = Literal[
 OPERATIONS: Final[tuple[str, ...]] = get_args(Operation)
 """What a command may be said to do: the operations of the rule table first, then ours."""
 
-Sure = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
 
-
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
-
-class HostItem(_Strict):
+class HostItem(Strict):
     """A machine that a command reaches, or that a prompt is about."""
 
     host: str
@@ -87,7 +77,7 @@ class HostItem(_Strict):
     confidence: Sure
 
 
-class OperationItem(_Strict):
+class OperationItem(Strict):
     """What a command does."""
 
     operation: Operation
@@ -95,7 +85,7 @@ class OperationItem(_Strict):
     confidence: Sure
 
 
-class FileItem(_Strict):
+class FileItem(Strict):
     """A file or folder that is named."""
 
     file: str
@@ -103,7 +93,7 @@ class FileItem(_Strict):
     confidence: Sure
 
 
-class CommandItems(_Strict):
+class CommandItems(Strict):
     """What a model reads off one command."""
 
     id: int
@@ -112,7 +102,7 @@ class CommandItems(_Strict):
     files: list[FileItem]
 
 
-class CommandAnswer(_Strict):
+class CommandAnswer(Strict):
     """What a model answers to one call."""
 
     commands: list[CommandItems]
@@ -162,6 +152,10 @@ _BOOKKEEPING: Final = word_set("""
     true type unset wait whoami which
     """)  # ours: programs that do nothing worth a call
 _SUBJECTS: Final = ("action_", "task_")
+_RECALLED: Final = word_set("""
+    uid source kind role trust text position offset occurred_at owner subject session project tool
+    injected
+    """)
 
 
 def is_readable(episode: Episode) -> bool:
@@ -182,9 +176,7 @@ def is_understood(episode: Episode, candidates: Iterable[Candidate]) -> bool:
         return True
     if not shown.is_command:
         return False
-    programs = {
-        shell_command.name for shell_command in shell.parse(shown.text) if shell_command.name
-    }
+    programs = {command.name for command in shell.parse(shown.text) if command.name}
     return bool(programs) and programs <= _BOOKKEEPING
 
 
@@ -194,24 +186,9 @@ def recalled(stored: StoredEpisode, *, command: tuple[int, int] | None = None) -
     `command` is where its command stands, which the evidence of its `executed_command` says; the
     fields of a call are not stored.
     """
-    return Episode(
-        uid=stored.uid,
-        source=stored.source,
-        kind=stored.kind,
-        role=stored.role,
-        trust=stored.trust,
-        text=stored.text,
-        position=stored.position,
-        offset=stored.offset,
-        occurred_at=stored.occurred_at,
-        owner=stored.owner,
-        subject=stored.subject,
-        session=stored.session,
-        project=stored.project,
-        tool=stored.tool,
-        fields=(Span(name="command", start=command[0], end=command[1]),) if command else (),
-        injected=stored.injected,
-    )
+    kept: dict[str, Any] = {name: getattr(stored, name) for name in _RECALLED}
+    fields = (Span(name="command", start=command[0], end=command[1]),) if command else ()
+    return Episode(**kept, fields=fields)
 
 
 def _readable(episode: Episode) -> _Readable | None:
@@ -274,9 +251,7 @@ def _line(number: int, episode: Episode) -> str:
 
 @cache
 def _tokens_of_every_call() -> int:
-    """Return how many tokens the prompt without commands and the schema of the answer have."""
-    schema = estimate_tokens(str(CommandAnswer.model_json_schema()))
-    return message_tokens(command_messages([])) + schema
+    return tokens_of(command_messages([]), CommandAnswer)
 
 
 def command_batches(
@@ -287,7 +262,7 @@ def command_batches(
     `most` is how many a batch may hold; what failed before is better asked about with fewer others.
     What alone is larger than the window is a batch of its own, so that it is not lost silently.
     """
-    room = context_tokens - _tokens_of_every_call() - _SPARE_TOKENS
+    room = context_tokens - _tokens_of_every_call() - SPARE_TOKENS
     batch: list[Episode] = []
     left = room
     for episode in episodes:
@@ -344,7 +319,7 @@ def _read(
     shown = _readable(episode)
     if shown is None:
         raise ValueError(f"episode {episode.uid} holds no command and no prompt")
-    taken = {_key(known_candidate.predicate, known_candidate.object) for known_candidate in known}
+    taken = {_key(candidate.predicate, candidate.object) for candidate in known}
     seen: set[tuple[str, str]] = set()
     candidates: list[Candidate] = []
     refused: list[RefusedPart] = []

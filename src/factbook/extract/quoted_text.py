@@ -8,19 +8,13 @@ again; a stranger's word that is believed cannot be unsaid.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final
+
+from factbook.model.facts import Overheard
 
 READ_CHARS: Final = 20_000  # ours: of one message; what follows is pasted
-
-
-class Pasted(NamedTuple):
-    """A piece of a message that others wrote."""
-
-    start: int
-    end: int
-    why: str  # in words
 
 
 # What one line shows of itself.
@@ -61,55 +55,57 @@ _BYLINE: Final = re.compile(
 _SPEAKER: Final = re.compile(r"^[ \t]*([A-Z]\w{1,30}): \S", re.MULTILINE)
 
 
-def _marked(text: str) -> Iterator[Pasted]:
+def _marked(text: str) -> Iterator[Overheard]:
     """Yield what marks show to be others', in any order."""
     for pattern, why in ((_FENCE, "stands between fences"), (_RULE, "stands between rules")):
         signs = list(pattern.finditer(text))
         # What is pasted may hold such signs too: those of its writer's own are the outermost.
         if len(signs) > 1:
-            yield Pasted(signs[0].start(signs[0].lastindex or 0), signs[-1].end(), why)
+            yield Overheard(signs[0].start(signs[0].lastindex or 0), signs[-1].end(), why)
         elif signs and pattern is _FENCE:
-            yield Pasted(signs[0].start("sign"), len(text), why)
+            yield Overheard(signs[0].start("sign"), len(text), why)
     for wrapped in _WRAPPED.finditer(text):
-        yield Pasted(*wrapped.span(), "stands in quotes" if wrapped["quote"] else "is set apart")
+        yield Overheard(*wrapped.span(), "stands in quotes" if wrapped["quote"] else "is set apart")
     at = 0
     for line in text.splitlines(keepends=True):
         why = next((why for pattern, why in _LINES if pattern.match(line)), "")
         if why:
             block = (text + "\n\n").index("\n\n", at)
-            yield Pasted(at, at + len(line) if why == "is quoted" else block, why)
+            yield Overheard(at, at + len(line) if why == "is quoted" else block, why)
         at += len(line)
     named = list(_SPEAKER.finditer(text))
     if 1 < len({name[1] for name in named}) < len(named):  # and one of them speaks again
-        yield Pasted(named[0].start(), (text + "\n\n").index("\n\n", named[-1].end()), "is a chat")
+        yield Overheard(
+            named[0].start(), (text + "\n\n").index("\n\n", named[-1].end()), "is a chat"
+        )
     if (mail := _MAIL.search(text)) is not None:
         # what it quotes shows its own end
         end = len(text) if mail["shown"] is None else mail.end()
-        yield Pasted(mail.start(), end, "is a mail")
+        yield Overheard(mail.start(), end, "is a mail")
     if (byline := _BYLINE.search(text)) is not None:
-        yield Pasted(byline.start(), len(text), "stands under a byline")
+        yield Overheard(byline.start(), len(text), "stands under a byline")
     if (turn := _TURN.search(text)) is not None:
-        yield Pasted(turn.start(), len(text), "plays a turn of a conversation")
+        yield Overheard(turn.start(), len(text), "plays a turn of a conversation")
 
 
-def _joined(spans: Sequence[Pasted]) -> list[Pasted]:
-    """Return spans in order, those that overlap or touch as one."""
-    pasteds: list[Pasted] = []
-    for span in sorted(spans):
-        if pasteds and span.start <= pasteds[-1].end:
-            pasteds[-1] = pasteds[-1]._replace(end=max(pasteds[-1].end, span.end))
+def joined(pieces: Iterable[Overheard]) -> tuple[Overheard, ...]:
+    """Return pieces in order, those that overlap or touch as one, and no empty one."""
+    found: list[Overheard] = []
+    for piece in sorted(piece for piece in pieces if piece.end > piece.start):
+        if found and piece.start <= found[-1].end:
+            found[-1] = found[-1]._replace(end=max(found[-1].end, piece.end))
         else:
-            pasteds.append(span)
-    return pasteds
+            found.append(piece)
+    return tuple(found)
 
 
 @lru_cache(maxsize=64)
-def pasted(text: str) -> tuple[Pasted, ...]:
+def pasted(text: str) -> tuple[Overheard, ...]:
     """Return the pieces of a message that others wrote, in order, none overlapping."""
     spans = [*_marked(text[:READ_CHARS])]
     if len(text) > READ_CHARS:
-        spans.append(Pasted(READ_CHARS, len(text), "is too long to be one's own"))
-    return tuple(_joined([span for span in spans if span.start < span.end]))
+        spans.append(Overheard(READ_CHARS, len(text), "is too long to be one's own"))
+    return joined(spans)
 
 
 _MENTIONED: Final = re.compile(

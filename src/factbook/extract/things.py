@@ -20,6 +20,7 @@ from factbook.extract.asked import (
     is_broad_word,
     wanted,
 )
+from factbook.extract.base import word_set
 from factbook.extract.mentions import Mention, hear
 from factbook.extract.name_tokens import is_uncommon
 from factbook.extract.private_matters import Asking, asking
@@ -107,11 +108,10 @@ def _is_thing(topic: str, problem: Problem) -> bool:
     )
 
 
-_PART_WORDS: Final = """
+_PART_OF: Final = word_set("""
 i you he she it we they me my your his her its our their
 front rear upper lower left right inner outer top bottom main spare old other rest
-"""
-_PART_OF: Final = frozenset(_PART_WORDS.split())
+""")
 
 
 def _since(recent: Sequence[Earlier], problem: Problem) -> tuple[Sequence[Earlier], str]:

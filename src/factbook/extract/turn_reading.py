@@ -13,19 +13,19 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Annotated, Final, Literal, NamedTuple, TypeAlias, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, WrapValidator
+from pydantic import Field, ValidationError, WrapValidator
 from pydantic import ValidatorFunctionWrapHandler as Handler
 from pydantic.json_schema import SkipJsonSchema
 
 from factbook import policy
-from factbook.extract.directives import is_unsaid
-from factbook.extract.prompt_injection import TaintKind, taint, touching
+from factbook.extract.answers import SPARE_TOKENS, Strict, Sure, tokens_of
+from factbook.extract.directives import is_forged, is_unsaid
 from factbook.extract.quotes import places, words_in
 from factbook.extract.voice import voice_of
 from factbook.language.reader.read import read
 from factbook.language.reader.reading import Reading
 from factbook.llm.base import Message
-from factbook.llm.prompt import estimate_tokens, message_tokens, quoted
+from factbook.llm.prompt import estimate_tokens, quoted
 from factbook.model.facts import EpisodeKind, StoredEpisode
 
 PROMPT_VERSION: Final = "turns-1"  # moves with every change of the prompt or of the shape
@@ -36,23 +36,15 @@ LEAST_WORDS: Final = 3  # ours: a turn of fewer ("go on", "thanks") says nothing
 MAX_ITEMS: Final = 16  # ours: of one turn and one kind; more is a runaway answer
 _ANSWER_TOKENS: Final = 400  # ours: for what is answered of one turn
 _KNOWN_TOKENS: Final = 100  # ours: for one fact that is known
-_SPARE_TOKENS: Final = 64  # ours: for what an endpoint puts around a prompt and an answer
 
 
-Sure = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
-
-
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
-
-class Malformed(_Strict):
+class Malformed(Strict):
     """What stands where an item should, and is none; no server is told of it."""
 
     malformed: str  # why, in words that quote nothing of it
 
 
-class StatementItem(_Strict):
+class StatementItem(Strict):
     """Something that the user states, and that stays true for a while."""
 
     statement: str = Field(description="One sentence in the user's words, in the first person")
@@ -60,7 +52,7 @@ class StatementItem(_Strict):
     confidence: Sure
 
 
-class PreferenceItem(_Strict):
+class PreferenceItem(Strict):
     """Something that the user likes or dislikes."""
 
     topic: str = Field(description="The thing alone, as the turn writes it")
@@ -69,7 +61,7 @@ class PreferenceItem(_Strict):
     confidence: Sure
 
 
-class DirectiveItem(_Strict):
+class DirectiveItem(Strict):
     """A rule or a decision that is to hold from now on."""
 
     type: Literal["rule", "decision"]
@@ -78,7 +70,7 @@ class DirectiveItem(_Strict):
     confidence: Sure
 
 
-class NameItem(_Strict):
+class NameItem(Strict):
     """A thing with a name that the turn is about."""
 
     name: str = Field(min_length=1, max_length=120)
@@ -86,7 +78,7 @@ class NameItem(_Strict):
     confidence: Sure
 
 
-class ChangeItem(_Strict):
+class ChangeItem(Strict):
     """Something known that the turn says is over, or is otherwise now."""
 
     known: int = Field(description="The number of the known fact")
@@ -113,7 +105,7 @@ def _or_malformed(value: object, handler: Handler) -> object:
 _Each = Annotated[_T | SkipJsonSchema[Malformed], WrapValidator(_or_malformed)]
 
 
-class TurnItems(_Strict):
+class TurnItems(Strict):
     """What a model reads off one turn."""
 
     id: int
@@ -124,7 +116,7 @@ class TurnItems(_Strict):
     changes: list[_Each[ChangeItem]]
 
 
-class TurnsAnswer(_Strict):
+class TurnsAnswer(Strict):
     """What a model answers to one call."""
 
     turns: list[_Each[TurnItems]]
@@ -232,9 +224,7 @@ def _line(number: int, kind: str, text: str) -> str:
 
 @cache
 def _tokens_of_every_call() -> int:
-    """Return how many tokens the prompt without turns and the schema of the answer have."""
-    schema = estimate_tokens(str(TurnsAnswer.model_json_schema()))
-    return message_tokens(turn_messages([], [])) + schema
+    return tokens_of(turn_messages([], []), TurnsAnswer)
 
 
 def turn_batches(
@@ -246,7 +236,7 @@ def turn_batches(
     What alone is larger than the window is a batch of its own, so that it is not lost silently.
     """
     alone = frozenset(failed)
-    room = context_tokens - _tokens_of_every_call() - _SPARE_TOKENS
+    room = context_tokens - _tokens_of_every_call() - SPARE_TOKENS
     room -= _KNOWN_TOKENS * policy.TURN_KNOWN
     batches: dict[str, list[ShownTurn]] = {}
     left: dict[str, int] = {}
@@ -265,7 +255,6 @@ def turn_batches(
     yield from (batch for batch in batches.values() if batch)
 
 
-_FORGED: Final = frozenset({TaintKind.SPEECH, TaintKind.MEMORY, TaintKind.HIDDEN})
 _WHY: Final = {
     "too_many": f"more than {MAX_ITEMS} of one kind",
     "no_span": "the quote, or in it the name, does not stand in the user's own words",
@@ -361,8 +350,7 @@ class _Turn:
         if span is None:
             return "no_span"
         start, end = span
-        forged = [piece for piece in taint(self._turn.episode.text) if piece.kind in _FORGED]
-        if touching(forged, start, end) is not None:
+        if is_forged(self._turn.episode.text, start, end):
             return "external_instruction"
         reading = self._read()
         if not isinstance(item, NameItem) and is_unsaid(reading, start, end):

@@ -11,8 +11,10 @@ import unicodedata
 from collections.abc import Iterable
 from typing import Annotated, Final
 
-from pydantic import BaseModel, ConfigDict, Field, Strict
+from pydantic import Field
+from pydantic import Strict as Strictly
 
+from factbook.extract.answers import Strict
 from factbook.llm.base import Message
 from factbook.model.memory_types import MemoryType, RefusedItem, RejectionReason, TypedClaim
 
@@ -76,23 +78,19 @@ _ECHOES: Final = (
 )  # pieces of the prompt: a text that holds one is no memory of anybody
 
 
-class TypedItem(BaseModel):
+class TypedItem(Strict):
     """One candidate of a model's answer."""
 
-    model_config = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
-
     text: str = Field(description="The fact, pattern or narrative, as one short sentence")
-    type: Annotated[MemoryType, Strict(False)]  # a string where the answer is read as objects
+    type: Annotated[MemoryType, Strictly(False)]  # a string where the answer is read as objects
     confidence: float = Field(ge=0.0, le=1.0, description="0.60 to 0.99")
     reasoning: str = Field(description="Why confident?")
     quote: str = Field(default="", description="The words that show it, copied exactly")
     explicit: bool | None = Field(default=None, description="Did the user say it?")
 
 
-class TypedAnswer(BaseModel):
+class TypedAnswer(Strict):
     """What a model answers: an empty list where it found nothing."""
-
-    model_config = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
 
     extractions: list[TypedItem] = Field(max_length=MAX_ITEMS)
 

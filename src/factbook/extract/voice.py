@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 
 from factbook import policy
 from factbook.extract.name_tokens import is_english
+from factbook.extract.quoted_text import joined
 from factbook.extract.quoted_text import pasted as laid_out
 from factbook.language.reader.read import read
 from factbook.language.reader.reading import Reading
@@ -69,7 +70,7 @@ def voice_of(episode: StoredEpisode) -> OwnWords:
         for start, end in episode.overheard
         for begin, stop in OwnWords(episode.text, shown).spans
     ]
-    return OwnWords(episode.text, _joined([*shown, *kept]))
+    return OwnWords(episode.text, joined([*shown, *kept]))
 
 
 def voice_in(episode: Episode, *, host: str) -> OwnWords:
@@ -101,7 +102,7 @@ def _shown(episode: Episode | StoredEpisode) -> tuple[Overheard, ...]:
     shown = in_layout(episode.text[name:])
     moved = [piece._replace(start=piece.start + name, end=piece.end + name) for piece in shown]
     known = [Overheard(start, end, _PASTED) for start, end in episode.pasted]
-    return _joined([*moved, *known])
+    return joined([*moved, *known])
 
 
 def is_others(reading: Reading, start: int, end: int, *, chance: float = 0.0) -> bool:
@@ -142,7 +143,7 @@ def _with_read(message: str, shown: Sequence[Overheard]) -> tuple[Overheard, ...
     theirs = [(at.begin, at.end) for at in foreign]
     if theirs and theirs[0][0] == 0:
         theirs[0] = (_handed_on(left, theirs[0][1]), theirs[0][1])
-    return _joined([*shown, *(Overheard(*at, _why(message, at[0])) for at in theirs)])
+    return joined([*shown, *(Overheard(*at, _why(message, at[0])) for at in theirs)])
 
 
 def _handed_on(text: str, end: int) -> int:
@@ -165,14 +166,4 @@ def _why(message: str, start: int) -> str:
 def in_layout(message: str, pasted: Sequence[tuple[int, int]] = ()) -> tuple[Overheard, ...]:
     """Return what shows by brackets or by its layout that it is a paste."""
     known = [Overheard(start, min(end, len(message)), _PASTED) for start, end in pasted]
-    return _joined([*known, *(Overheard(*span) for span in laid_out(message))])
-
-
-def _joined(pieces: Sequence[Overheard]) -> tuple[Overheard, ...]:
-    joined: list[Overheard] = []
-    for piece in sorted(piece for piece in pieces if piece.end > piece.start):
-        if joined and piece.start <= joined[-1].end:
-            joined[-1] = joined[-1]._replace(end=max(joined[-1].end, piece.end))
-        else:
-            joined.append(piece)
-    return tuple(joined)
+    return joined([*known, *laid_out(message)])

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import Field, StringConstraints
 
 from factbook import policy
+from factbook.extract.answers import Strict
 from factbook.model.facts import Millis
 from factbook.model.keys import (
     FAVORITES,
@@ -53,13 +54,9 @@ _Note = Annotated[str, StringConstraints(max_length=NOTE_CHARS)]
 _Rank = Annotated[int, Field(ge=1, le=policy.MAX_RANK)]
 _Share = Annotated[float, Field(ge=0.0, le=1.0)]
 
-_STRICT: Final = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
 
-
-class FactsOp(BaseModel):
+class FactsOp(Strict):
     """One change that a message asks for."""
-
-    model_config = _STRICT
 
     op: OpName
     fact_key: _Key | None = Field(default=None, description="for set and clear: user.timezone")
@@ -82,10 +79,8 @@ class FactsOp(BaseModel):
     confidence: _Share | None = None
 
 
-class FactsOpsResponse(BaseModel):
+class FactsOpsResponse(Strict):
     """Everything that one message asks for, or what has to be asked back first."""
-
-    model_config = _STRICT
 
     ops: Annotated[list[FactsOp], Field(max_length=policy.MAX_OPS)]
     needs_clarification: Annotated[list[_Note], Field(max_length=MAX_NOTES)] = Field(
@@ -94,10 +89,8 @@ class FactsOpsResponse(BaseModel):
     notes: Annotated[list[_Note], Field(max_length=MAX_NOTES)] = Field(default_factory=list)
 
 
-class FactsQueryPlan(BaseModel):
+class FactsQueryPlan(Strict):
     """How a question is answered without a model."""
-
-    model_config = _STRICT
 
     intent: PlanIntent
     list_key: _Key | None = None

@@ -12,8 +12,8 @@ from functools import lru_cache
 from typing import Final
 
 from factbook.embed import bundled
+from factbook.extract.base import word_set
 from factbook.extract.keyed.told import OWN, SELF, Told
-from factbook.extract.keyed.wording import words_of
 from factbook.language.nouns import singular
 from factbook.model.keys import normalize_fact_key
 
@@ -58,7 +58,7 @@ _OWNED: Final = re.compile(
     r"(?P<what>name|birthday|age|email|phone number|address|breed|job)",
     re.IGNORECASE,
 )
-_NOBODY: Final = words_of("it that this these those he she him her they them who what")
+_NOBODY: Final = word_set("it that this these those he she him her they them who what")
 _SAID: Final = (
     (r"i(?:['’]m|\s+am)\s+called", "user.name"),
     (r"call\s+me", "user.nickname"),
@@ -95,16 +95,16 @@ SAYS_AS_MUCH: Final = 0.47  # of a sentence of what one is, to one that names th
 SAYS_OF_VALUE: Final = 0.63  # the same with the value in both: "I am tired" is no job
 DONE_TO: Final = 0.65  # of the frame where the value is what something is done to: "I met X"
 
-_HOLDERS: Final = words_of(
+_HOLDERS: Final = word_set(
     "user profile info information detail setting contact personal basic current main primary own"
     " default general data about status value fact misc other type the of is my me self preference"
 )
-_COMMON: Final = words_of(
+_COMMON: Final = word_set(
     "name age birthday email phone address job breed color type size number date title location"
     " city"
 )
-_THEIRS: Final = words_of("his her their your its whose no another")
-_ME: Final = SELF | words_of("me us")
+_THEIRS: Final = word_set("his her their your its whose no another")
+_ME: Final = SELF | word_set("me us")
 
 
 @lru_cache(maxsize=1024)

@@ -10,8 +10,9 @@ import re
 from collections.abc import Collection
 from typing import Final, NamedTuple
 
+from factbook.extract.base import word_set
 from factbook.extract.keyed.named import attribute_key
-from factbook.extract.keyed.wording import COUNT, FAVORITE, LATER, RANK, rank_value, words_of
+from factbook.extract.keyed.wording import COUNT, FAVORITE, LATER, RANK, rank_value
 from factbook.language.coordination import spoken_items
 from factbook.language.nouns import is_plural
 from factbook.model.keys import (
@@ -60,14 +61,12 @@ _BEFORE: Final = re.compile(
 )
 _AFTER: Final = re.compile(r"(?:^|\s+)(?:favou?rites|favs|faves|lists?|rankings?)$", re.IGNORECASE)
 _WORD: Final = re.compile(r"[\w'’&+#./%-]*[^\W_][\w'’&+#./%!-]*|&|\+")
-_NO_TOPIC: Final = words_of(
-    """
+_NO_TOPIC: Final = word_set("""
     is are was were be been being am isn't aren't my your his her their our its i you he she it they
     we me us him them this these those not no never if because since when while but so which who
     whom whose what will would could should might may has have had does did does said says think
     thinks than
-    """
-)
+    """)
 _MOST_WORDS: Final = 6  # of a topic
 
 

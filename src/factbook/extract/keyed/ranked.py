@@ -10,9 +10,10 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
+from factbook.extract.base import word_set
 from factbook.extract.keyed.places import place_in
 from factbook.extract.keyed.told import OWN, Told
-from factbook.extract.keyed.wording import COUNT, FAVORITE, RANK, rank_value, stems_of, words_of
+from factbook.extract.keyed.wording import COUNT, FAVORITE, RANK, rank_value, stems_of
 from factbook.model.keys import canonical_list_key
 
 PLACING: Final = stems_of(
@@ -24,11 +25,11 @@ PLACING: Final = stems_of(
 """Verbs by which somebody puts something at a place, by their stems."""
 
 _TAKING: Final = stems_of("be become go come move take get belong hold stay remain include")
-_BESIDE: Final = words_of(
+_BESIDE: Final = word_set(
     "above below ahead behind before after between up down higher lower over under bottom end last"
 )
-_THEIRS: Final = words_of("your his her their its")
-_LINKING: Final = words_of("as and one two some of among a an in at the by far")
+_THEIRS: Final = word_set("your his her their its")
+_LINKING: Final = word_set("as and one two some of among a an in at the by far")
 _PLACE: Final = re.compile(
     rf"(?<![\w#])(?P<rank>{RANK})|\b{COUNT}|(?<!\w){FAVORITE}", re.IGNORECASE
 )
@@ -41,7 +42,7 @@ _OF_PLACE: Final = ("ADJ", "ADP", "DET", "NOUN", "NUM", "PROPN", "SYM")
 _JOINING: Final = ("ADV", "AUX", "INTJ", "PART", "PUNCT", "SYM")
 _NUMBER: Final = re.compile(r"(?:(?:^|[\n,;:])\s*\(?|\s\(?)(\d{1,3})[.):]\s+\Z")
 _IN_ORDER: Final = re.compile(r"\border\b|\brank(?:ed|ing)\b", re.IGNORECASE)
-_MOST: Final = words_of("most best")
+_MOST: Final = word_set("most best")
 _SWAPPING: Final = stems_of("replace swap switch change")
 
 

@@ -10,24 +10,25 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from factbook.extract.base import word_set
 from factbook.extract.keyed.contracts import FactsOp, rank_of
 from factbook.extract.keyed.named import says_key
 from factbook.extract.keyed.ranked import PLACING
 from factbook.extract.keyed.told import OWN, REFERRING, SELF, Told
-from factbook.extract.keyed.wording import named_ranks, stems_of, words_of
+from factbook.extract.keyed.wording import named_ranks, stems_of
 
 REMOVING: Final = stems_of(
     "remove delete drop erase forget take strike kick cross scratch unset clear discard exclude"
     " eliminate purge scrap trash dump ditch wipe replace get throw empty reset clean nuke destroy"
     " redo restart start"
 )
-_AWAY: Final = words_of("from off out away")
-_WHERE: Final = words_of("from off out of in at")
+_AWAY: Final = word_set("from off out away")
+_WHERE: Final = word_set("from off out of in at")
 _NEED_AWAY: Final = stems_of("take get throw strike kick cross")
 _NEED_AGAIN: Final = stems_of("start restart")
-_ANEW: Final = words_of("over again anew fresh scratch empty")
-_SPARING: Final = words_of("except but besides keep keeping without apart unlike not")
-_WHOLE: Final = words_of("everything all")
+_ANEW: Final = word_set("over again anew fresh scratch empty")
+_SPARING: Final = word_set("except but besides keep keeping without apart unlike not")
+_WHOLE: Final = word_set("everything all")
 NO_ORDER: Final = re.compile(r"(?:[^s]s|ed|ing)$")  # of a verb that is no order
 
 

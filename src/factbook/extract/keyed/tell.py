@@ -14,6 +14,7 @@ from itertools import islice
 from typing import Any, Final, NamedTuple, cast
 
 from factbook import policy
+from factbook.extract.base import word_set
 from factbook.extract.keyed.clarify import clarification
 from factbook.extract.keyed.contracts import FactsOp, OpName, batch_problems, op_values
 from factbook.extract.keyed.grounded import Heard, op_objection
@@ -31,7 +32,6 @@ from factbook.extract.keyed.wording import (
     shown,
     stems_of,
     unquoted,
-    words_of,
 )
 from factbook.language.calendar import MONTH
 from factbook.language.coordination import QUOTES, spoken_items
@@ -134,15 +134,15 @@ _HINGE: Final = re.compile(
 _WITHIN: Final = re.compile(r"\s+(?:in|on|from|of|within)\s+(?=my\s)", re.IGNORECASE)
 _BY_DATE: Final = re.compile(rf"(?i)(?:the\s+)?(?:\d|(?:{MONTH})\b)")
 _NO_PLAIN: Final = re.compile(r"#\s?\d|[?？]")
-_SPEAKERS: Final = words_of("i we you he she they")
-_PRONOUNS: Final = words_of(
+_SPEAKERS: Final = word_set("i we you he she they")
+_PRONOUNS: Final = word_set(
     "it that this these those he she him her they them one ones so something anything everything"
     " nothing someone somebody nobody none both all mine yours what whatever here there"
 )
 _NO_VALUE: Final = (
     NEGATIONS
     | DOUBTS
-    | words_of("my our your or either whatever what who why how where unknown undecided")
+    | word_set("my our your or either whatever what who why how where unknown undecided")
 )
 
 

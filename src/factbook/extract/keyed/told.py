@@ -12,8 +12,9 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Final
 
+from factbook.extract.base import word_set
 from factbook.extract.keyed.mentions import Heard, topic_places
-from factbook.extract.keyed.wording import LIST_WORD, QUOTED, stems_of, words_of
+from factbook.extract.keyed.wording import LIST_WORD, QUOTED, stems_of
 from factbook.language.reader.read import read
 from factbook.language.reader.reading import Clause, children
 from factbook.language.sentences import Span
@@ -23,27 +24,27 @@ from factbook.model.keys import FAVORITES, normalize_fact_key, split_rank_key
 _NAME: Final = "Tesla"  # stands for a value that is no single word
 _THING: Final = "words"  # stands for what is quoted
 _KEY: Final = re.compile(r"\buser\.\w[\w-]*(?:\.[\w#%&+-]+)*", re.IGNORECASE)
-OWN: Final = words_of("my our")
-SELF: Final = words_of("i we")
-REFERRING: Final = words_of("it that this they them these those which")
-NEGATIONS: Final = words_of("not n't n’t never no nor neither hardly barely cannot")
-DOUBTS: Final = words_of(
+OWN: Final = word_set("my our")
+SELF: Final = word_set("i we")
+REFERRING: Final = word_set("it that this they them these those which")
+NEGATIONS: Final = word_set("not n't n’t never no nor neither hardly barely cannot")
+DOUBTS: Final = word_set(
     "maybe perhaps probably possibly apparently allegedly supposedly presumably"
 )
-_CONDITIONS: Final = words_of(
+_CONDITIONS: Final = word_set(
     "unless when whenever until till whether once suppose supposing imagine assuming"
 )
-_MAY: Final = words_of("may might")
-_UNREAL: Final = words_of("would could should 'd")
-_MODAL: Final = words_of("can could will would")
-_PAST: Final = words_of("was were used")
+_MAY: Final = word_set("may might")
+_UNREAL: Final = word_set("would could should 'd")
+_MODAL: Final = word_set("can could will would")
+_PAST: Final = word_set("was were used")
 _MINE_TO_SAY: Final = stems_of("want like need love remember note let say")
 _HELD: Final = _MINE_TO_SAY | stems_of(
     "think believe know guess mean make tell feel decide see find ensure"
 )
 _BESIDE: Final = ("conj", "parataxis", "list")
 _INNER: Final = ("advmod", "aux", "cop", "det")
-_OVER: Final = words_of("longer more anymore")
+_OVER: Final = word_set("longer more anymore")
 _SUPPOSED: Final = "it supposes something and does not say that it is so"
 _HANDED_ON: Final = "it tells what somebody said or thinks"
 

@@ -5,13 +5,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from factbook.extract.base import word_set
 from factbook.language.numbers import CARDINALS, ORDINALS, SEVERAL
 from factbook.language.words import stem
-
-
-def words_of(text: str) -> frozenset[str]:
-    """Return words, as a set of them is looked into."""
-    return frozenset(text.split())
 
 
 def stems_of(text: str) -> frozenset[str]:
@@ -19,7 +15,7 @@ def stems_of(text: str) -> frozenset[str]:
     return frozenset(map(stem, text.split()))
 
 
-LIST_WORD: Final = words_of("list lists ranking rankings favorites favourites favs faves")
+LIST_WORD: Final = word_set("list lists ranking rankings favorites favourites favs faves")
 _WORTH: Final = {**CARDINALS, **ORDINALS, "top": 1, "uno": 1}
 _NUMBER: Final = f"one|{SEVERAL}"
 RANK: Final = (
