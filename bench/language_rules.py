@@ -21,9 +21,10 @@ from factbook.extract.directives import directives_in, own_reading
 from factbook.extract.discovery import ResultText, discover
 from factbook.extract.keyed.ask import Window, parse_ask
 from factbook.extract.keyed.contracts import FactsOp, op_values
-from factbook.extract.keyed.grounded import locate, op_objection
+from factbook.extract.keyed.grounded import op_objection
+from factbook.extract.keyed.mentions import locate
 from factbook.extract.keyed.tell import parse_tell
-from factbook.extract.mentions import asked_about, hear, preferences_in
+from factbook.extract.mentions import asked_about, hear
 from factbook.extract.model_reading import CommandAnswer, command_candidates
 from factbook.extract.name_tokens import (
     is_english,
@@ -31,6 +32,7 @@ from factbook.extract.name_tokens import (
 from factbook.extract.names import (
     names_in,
 )
+from factbook.extract.opinions import preferences_in
 from factbook.extract.rules import RuleSet
 from factbook.extract.topics import asks_of, named_topic, request_of, topic_of
 from factbook.extract.voice import own_words

@@ -55,9 +55,9 @@ from factbook.extract.directives import directives_in, own_reading
 from factbook.extract.mentions import hear
 from factbook.extract.names import names_in
 from factbook.extract.opinions import preferences_in
-from factbook.extract.prose import keyword_pattern
-from factbook.extract.reports import reports
-from factbook.extract.session_parser import reported_by
+from factbook.extract.prose import keyword_pattern, snippets
+from factbook.extract.reports import masked, reports
+from factbook.extract.session_parser import RULES
 from factbook.extract.voice import own_words
 from factbook.extract.world import facts_about
 from factbook.gate.grounding import Passage, read_passage
@@ -449,10 +449,13 @@ def told(rows: Sequence[Row], show: Show) -> dict[str, float]:
     tally: Counter[str] = Counter()
     for row in rows:
         text, lead = row["text"], row["lead"]
-        for rule in reported_by(text):
+        for rule in RULES:
+            words = keyword_pattern(rule.keywords)
+            if rule.find is not snippets or not words.search(masked(text).lower()):
+                continue
             kind = rule.predicate
             says = kind in row["says"]
-            given = reports(text, kind, keyword_pattern(rule.keywords), lead=lead)
+            given = reports(text, kind, words, lead=lead)
             tally["right"] += says and given
             tally["given"] += given
             tally["wanted"] += says

@@ -26,8 +26,8 @@ from sklearn.linear_model import LogisticRegression
 import logged
 from factbook.extract.base import Rule
 from factbook.extract.prose import announced, candidates, keyword_pattern, snippets
-from factbook.extract.reports import LIKELY, PLACES, SIGN_WEIGHT, signs
-from factbook.extract.session_parser import RULES, reported_by
+from factbook.extract.reports import LIKELY, PLACES, SIGN_WEIGHT, masked, signs
+from factbook.extract.session_parser import RULES
 from reader.rows import lines
 
 if TYPE_CHECKING:
@@ -47,7 +47,10 @@ WORDS: Final = {rule.predicate: keyword_pattern(rule.keywords) for rule in PROSE
 def of_our_own() -> Iterator[tuple[Floats, float]]:
     """Yield every sentence of ours as each rule meets it whose words it holds."""
     for row in lines(SENTENCES):
-        for rule in reported_by(row["text"]):
+        lower = masked(row["text"]).lower()
+        for rule in PROSE:
+            if not WORDS[rule.predicate].search(lower):
+                continue
             seen = signs(row["text"], rule.predicate, WORDS[rule.predicate], lead=row["lead"])
             yield _row(seen), float(rule.predicate in row["says"])
 

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from conftest import examples
 from factbook import policy
-from factbook.extract.mentions import PASSING_NAMES, hear, preferences_in
+from factbook.extract.mentions import PASSING_NAMES, hear
 from factbook.extract.names import names_in
+from factbook.extract.opinions import preferences_in
 from factbook.gate.names import structural_problem
 from factbook.model.entities import EngagementType, PreferenceType, Valence
 from factbook.net.cancel import Cancel, Cancelled, cancelling

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from factbook.extract.keyed.clarify import forced_clarification, plan_clarification
 from factbook.extract.keyed.contracts import FactsOp, FactsOpsResponse, FactsQueryPlan
-from factbook.extract.keyed.grounded import Heard, locate, op_objection
+from factbook.extract.keyed.grounded import op_objection
+from factbook.extract.keyed.mentions import Heard, locate
 from factbook.extract.keyed.wording import named_ranks, rank_value
 from factbook.language.sentences import sentences
 from rows import every

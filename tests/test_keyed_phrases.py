@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from factbook.extract.keyed.ask import Window, parse_ask
 from factbook.extract.keyed.contracts import batch_problems, op_values, plan_problem
-from factbook.extract.keyed.grounded import locate
+from factbook.extract.keyed.mentions import locate
 from factbook.extract.keyed.tell import ReadMessage, parse_tell
 from factbook.recall.time_expressions import find_window
 

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from factbook.extract.mentions import hear, preferences_in
+from factbook.extract.mentions import hear
+from factbook.extract.opinions import preferences_in
 from factbook.extract.quoted_text import READ_CHARS, pasted
 from factbook.extract.voice import own_words
 from factbook.model.entities import EngagementType, Valence

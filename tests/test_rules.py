@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from factbook import policy
 from factbook.errors import NotFound
 from factbook.extract import shell
-from factbook.extract.base import SUBJECTS, WAITS, parse_place, parse_template, render
-from factbook.extract.rules import MAX_HITS, Rule, RuleSet
+from factbook.extract.base import SUBJECTS, WAITS, Rule, parse_place, parse_template, render
+from factbook.extract.rules import MAX_HITS, RuleSet
 from factbook.extract.session_parser import RULES, SEED_STRICT
 from factbook.language.sentences import markdown_sentences
 from factbook.model.facts import (

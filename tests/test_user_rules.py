@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from factbook.errors import RuleError
-from factbook.extract.rules import Rule, RuleSet
+from factbook.extract.base import Rule
+from factbook.extract.rules import RuleSet
 from factbook.extract.user_rules import (
     MAX_FILE_BYTES,
     MAX_KEYWORDS,

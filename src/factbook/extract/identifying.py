@@ -270,9 +270,8 @@ def _names(text: str) -> Iterator[Tell]:
             words = words[1:] if opens_sentences(words[0]) else words
             if len(words) > 1 and _is_telling(words):
                 yield Tell("name", words, share)
-    chunks = [
-        chunk.span() for chunk in _CHUNK.finditer(text)
-    ]  # "sunflower-teapot-9" names no sunflower
+    # "sunflower-teapot-9" names no sunflower
+    chunks = [chunk.span() for chunk in _CHUNK.finditer(text)]
     for match, opens in _openings(text):
         word = _plain(match[0])
         capital = match[0][0].isupper() and not match[0].isupper()

@@ -19,9 +19,7 @@ from factbook.extract.names import VARIANTS, names_in
 from factbook.extract.opinions import (
     HEARD_CHARS,
     Opinion,
-    PreferenceSpan,
     opinions_in,
-    preferences_in,
 )
 from factbook.extract.quoted_text import is_mentioned
 from factbook.extract.topics import asks_of, named_topic, topic_of
@@ -38,20 +36,6 @@ from factbook.language.sentences import LINE_END
 from factbook.model.entities import EngagementType, Valence
 from factbook.model.keys import entity_name
 from factbook.net import cancel
-
-__all__ = [
-    "PASSING_NAMES",
-    "PASTED_CHARS",
-    "RECENT_MESSAGES",
-    "Mention",
-    "PreferenceSpan",
-    "asked_about",
-    "called",
-    "hear",
-    "named_in",
-    "preferences_in",
-    "spoken_of",
-]
 
 PASSING_NAMES: Final = 6  # ours: new names that one message may mention in passing; a text with
 # more of them was pasted, and its names are not what its owner cares about

@@ -30,8 +30,6 @@ from factbook.model import fast_dataclass
 from factbook.model.facts import Candidate, Episode, EpisodeKind, Outcome
 from factbook.model.text import shorten
 
-__all__ = ["MAX_HITS", "Rule", "RuleSet", "compile_linear"]
-
 MAX_HITS: Final = 64
 """Objects that one rule may claim from one place: a list of ten thousand paths is data."""
 

@@ -7,11 +7,10 @@ rules find the same (subject, predicate, object) in one episode, the first one c
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Final
 
 from factbook import policy
-from factbook.extract import actions, outcomes, paths, prose, reports, shell_facts
+from factbook.extract import actions, outcomes, paths, prose, shell_facts
 from factbook.extract.base import Rule
 from factbook.model.facts import Trust
 
@@ -441,11 +440,3 @@ SEED_STRICT: Final = Rule(
 )
 """The literal pattern, on every command, so that anyone can see what exactly it does. It takes mail
 addresses, package scopes and `git@github.com` for hosts, which is why it is off."""
-
-
-def reported_by(text: str) -> Iterator[Rule]:
-    """Yield the rules that look for reports in prose and have one of their words in a sentence."""
-    lower = reports.masked(text).lower()
-    for rule in RULES:
-        if rule.find is prose.snippets and prose.keyword_pattern(rule.keywords).search(lower):
-            yield rule

@@ -50,9 +50,7 @@ class ShellCommand(NamedTuple):
 
     name: str  # base name of the program
     args: tuple[ShellWord, ...]
-    words: tuple[
-        ShellWord, ...
-    ]  # of the whole command as it was written, with wrappers and assignments
+    words: tuple[ShellWord, ...]  # of the command as written, with wrappers and assignments
     targets: tuple[ShellWord, ...]  # files that it is redirected from or to
     start: int  # of the program's word
     end: int  # of its last word

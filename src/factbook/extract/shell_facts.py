@@ -544,9 +544,7 @@ def packages(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
 
 
 _PINNED: Final = re.compile(r"(?:\[[^\]]*\])?(?:===?|@|=)v?(\d[\w.+!-]*)")
-_BEFORE_RELEASE: Final = (
-    r"(?:-[A-Za-z][\w.]*(?![\w.-]))?"  # "-rc.1", and not the "-py3-…" of a file
-)
+_BEFORE_RELEASE: Final = r"(?:-[A-Za-z][\w.]*(?![\w.-]))?"  # "-rc.1", not a file's "-py3-…"
 _MAX_PACKAGE: Final = 100  # characters of a name that the output is searched for
 
 

@@ -11,10 +11,9 @@ import unicodedata
 from collections.abc import Iterable
 from typing import Annotated, Final
 
-from pydantic import Field
-from pydantic import Strict as Strictly
+from pydantic import Field, Strict
 
-from factbook.extract.answers import Strict
+from factbook.extract import answers
 from factbook.llm.base import Message
 from factbook.model.memory_types import MemoryType, RefusedItem, RejectionReason, TypedClaim
 
@@ -78,18 +77,18 @@ _ECHOES: Final = (
 )  # pieces of the prompt: a text that holds one is no memory of anybody
 
 
-class TypedItem(Strict):
+class TypedItem(answers.Strict):
     """One candidate of a model's answer."""
 
     text: str = Field(description="The fact, pattern or narrative, as one short sentence")
-    type: Annotated[MemoryType, Strictly(False)]  # a string where the answer is read as objects
+    type: Annotated[MemoryType, Strict(False)]  # a string where the answer is read as objects
     confidence: float = Field(ge=0.0, le=1.0, description="0.60 to 0.99")
     reasoning: str = Field(description="Why confident?")
     quote: str = Field(default="", description="The words that show it, copied exactly")
     explicit: bool | None = Field(default=None, description="Did the user say it?")
 
 
-class TypedAnswer(Strict):
+class TypedAnswer(answers.Strict):
     """What a model answers: an empty list where it found nothing."""
 
     extractions: list[TypedItem] = Field(max_length=MAX_ITEMS)

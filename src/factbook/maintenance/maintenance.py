@@ -28,7 +28,7 @@ from factbook.store.rows import Filters
 
 if TYPE_CHECKING:
     from factbook.context import Context
-    from factbook.extract.rules import Rule
+    from factbook.extract.base import Rule
     from factbook.maintenance.consolidate import Resolver, RunReport
     from factbook.maintenance.embedding import EmbedReport
     from factbook.maintenance.meter import CostLine

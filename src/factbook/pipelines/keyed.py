@@ -25,7 +25,8 @@ from factbook.extract.keyed.contracts import (
     op_values,
     rank_of,
 )
-from factbook.extract.keyed.grounded import Heard, locate, op_objection
+from factbook.extract.keyed.grounded import op_objection
+from factbook.extract.keyed.mentions import Heard, locate
 from factbook.extract.keyed.prompts import tell_messages
 from factbook.extract.keyed.tell import parse_tell
 from factbook.extract.voice import voice_of

@@ -61,7 +61,7 @@ from factbook.store.rows import Filters, RejectionFilters
 
 if TYPE_CHECKING:
     from factbook.context import Context
-    from factbook.extract.rules import Rule
+    from factbook.extract.base import Rule
     from factbook.model.ops import Op
     from factbook.pipelines.observed import IngestReport
     from factbook.sources.original import Original

@@ -41,7 +41,8 @@ from factbook.errors import (
 )
 from factbook.extract import turn_reading
 from factbook.extract.entity_prompts import PROMPT_VERSION
-from factbook.extract.mentions import RECENT_MESSAGES, called, hear, preferences_in, spoken_of
+from factbook.extract.mentions import RECENT_MESSAGES, called, hear, spoken_of
+from factbook.extract.opinions import preferences_in
 from factbook.extract.prompt_injection import hostile, taint
 from factbook.extract.voice import own_words
 from factbook.extract.world import STEERED, facts_about

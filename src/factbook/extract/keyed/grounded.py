@@ -11,15 +11,13 @@ from __future__ import annotations
 from typing import Final
 
 from factbook.extract.keyed.contracts import FactsOp, list_key_of, op_values, rank_of
-from factbook.extract.keyed.mentions import Heard, locate
+from factbook.extract.keyed.mentions import Heard
 from factbook.extract.keyed.named import says_key
 from factbook.extract.keyed.ranked import added, placed
 from factbook.extract.keyed.removal import removal_problem
 from factbook.extract.keyed.told import Told
 from factbook.extract.keyed.wording import shown
 from factbook.model.keys import normalize_fact_key
-
-__all__ = ["Heard", "locate", "op_objection"]
 
 _TAKING_AWAY: Final = frozenset({"clear", "ranked_list_remove", "ranked_list_clear"})
 

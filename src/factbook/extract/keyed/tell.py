@@ -17,7 +17,8 @@ from factbook import policy
 from factbook.extract.base import word_set
 from factbook.extract.keyed.clarify import clarification
 from factbook.extract.keyed.contracts import FactsOp, OpName, batch_problems, op_values
-from factbook.extract.keyed.grounded import Heard, op_objection
+from factbook.extract.keyed.grounded import op_objection
+from factbook.extract.keyed.mentions import Heard
 from factbook.extract.keyed.named import said_of_me
 from factbook.extract.keyed.places import Place, place_in
 from factbook.extract.keyed.ranked import PLACING
