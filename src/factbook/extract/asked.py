@@ -78,10 +78,7 @@ def is_asking(start: int, end: int, said: str, told: Sequence[tuple[int, bool]] 
 
 
 def to_be_told(text: str) -> list[tuple[int, bool]]:
-    """Return where the clauses of a text begin that ask, each with whether it asks of anything.
-
-    "how are you?" and "can you help me?" ask nothing but who is spoken to.
-    """
+    """Return (where, whether of more than who listens) of the clauses of a text that ask."""
     reading = read(text)
     clauses = []
     for clause in reading.clauses:
@@ -158,10 +155,7 @@ def _is_object_asked(tokens: Sequence[Token], at: int, roots: Collection[int]) -
 
 
 def search_query(message: str, names: Sequence[str] = ()) -> str:
-    """Return what to search for to answer a message: what it asks, with the names of its things.
-
-    `names` are what it is about, put in front where it does not name them ("how heavy is it?").
-    """
+    """Return what to search for: what a message asks, behind such `names` as it does not hold."""
     asked = _asked(message, names)
     topic = request_of(asked).topic if is_request(asked) else asked
     query = _with_names(" ".join(topic.split()).strip(" ?!.,;:"), names)

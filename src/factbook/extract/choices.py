@@ -1,7 +1,4 @@
-"""Find what an owner chose ("the second one"), in the words of the assistant that offered it.
-
-Where it is not certain which one is meant, nothing was chosen.
-"""
+"""Find what an owner surely chose ("the second one"), in the words that an assistant offered."""
 
 from __future__ import annotations
 
@@ -39,7 +36,6 @@ class Choice(NamedTuple):
 
     @property
     def statement(self) -> str:
-        """Return it as a decision."""
         return f"chose: {self.text}" + (f" (of: {self.question})" if self.question else "")
 
 

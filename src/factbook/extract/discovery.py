@@ -221,7 +221,6 @@ def _is_titled(surface: str) -> bool:
 
 
 def _is_capital(surface: str, results: Sequence[ResultText]) -> bool:
-    """Tell whether results write a name with a capital wherever they have it."""
     return surface[:1].isupper() and not any(
         re.search(rf"(?<!\w){re.escape(surface.lower())}(?!\w)", result.text) for result in results
     )

@@ -26,7 +26,6 @@ class Kind(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Return both."""
         return f"{self.narrowed} {self.noun}".strip()
 
 

@@ -106,7 +106,6 @@ class Telltales:
     """What is looked for after something was erased, and the looking."""
 
     def __init__(self, gone: Iterable[Gone]) -> None:
-        """Read the texts that are gone."""
         tells: dict[tuple[str, ...], Tell] = {}
         self._stems: set[str] = set()
         for text, how in gone:
@@ -132,7 +131,6 @@ class Telltales:
         self._may = _pattern(self.tells) if len(self.tells) <= _AT_ONCE else None
 
     def __len__(self) -> int:
-        """Return how many tells there are."""
         return len(self.tells)
 
     def look(self, rows: Iterable[tuple[str, str]], *, beside: frozenset[str]) -> list[Residue]:
@@ -341,7 +339,6 @@ def _is_empty(word: str) -> bool:
 
 
 def _rank(tell: Tell) -> tuple[bool, bool, bool, bool]:
-    """Rank what a tell says of a row that has it."""
     return (tell.what == "name", tell.most is None, not tell.capital, not tell.opened)
 
 

@@ -46,7 +46,6 @@ class KnownNames:
         return knownnames
 
     def __bool__(self) -> bool:
-        """Tell whether there is any name."""
         return bool(self._owner)
 
     @property

@@ -500,7 +500,6 @@ def _in_sentence(
 
 
 def _is_blamed(place: _Place, opinions: Sequence[Opinion]) -> bool:
-    """Say whether the writer speaks ill of a thing, outright or between the lines."""
     return any(
         not one.liked and place.start < one.end and one.start < place.end for one in opinions
     )

@@ -104,10 +104,7 @@ def _goes_on(word: str) -> bool:
 
 
 def names_in(text: str) -> list[NameSpan]:
-    """Return what may be names in a text, in its order, no two of them overlapping.
-
-    Raises ReaderError where the reader cannot be loaded.
-    """
+    """Return what may be names in a text, in its order, none overlapping; raises ReaderError."""
     plain = masked(text)
     cancel.check()
     english = is_english(plain.replace(LINE_END, " "))

@@ -276,10 +276,7 @@ def _meant(reading: Reading, at: int, pronoun: str) -> Span | None:
 
 
 def preferences_in(text: str, *, voice: OwnWords | None = None) -> list[PreferenceSpan]:
-    """Return the topics that the writer of a message likes or dislikes; what is said last holds.
-
-    "I'm really into espresso" likes `espresso`; "I like to play video games" likes `video games`.
-    """
+    """Return the topics that the writer of a message likes or dislikes; what is said last holds."""
     own = (voice or own_words(text)).text
     spans: dict[str, PreferenceSpan] = {}
     for one in opinions_in(text, voice=voice):

@@ -287,10 +287,7 @@ def _is_addressed(token: Token, tokens: Sequence[Token]) -> bool:
 
 
 def with_article(name: str, texts: Sequence[str]) -> bool:
-    """Tell whether a name stands behind an article in one of some texts: "a Halden", "the LS50".
-
-    Nobody is called "the" somebody, so what is written so is no person.
-    """
+    """Tell whether a name stands behind an article in one of some texts: so no person is called."""
     written = re.compile(rf"\b(?:the|a|an)\s+{_written(name)}(?!\w)", re.IGNORECASE)
     return any(is_english(text) and written.search(text) for text in texts)
 
@@ -300,10 +297,7 @@ def _written(name: str) -> str:
 
 
 def told_names(text: str, public: Sequence[str], said: Sequence[str]) -> list[str]:
-    """Return the uncommon words of a text that its owner told of, in `said`.
-
-    `public` are the things in it that are public, or no person.
-    """
+    """Return the uncommon words of a text, but of `public` things, that its owner `said`."""
     known = {word for thing in public for word in words(thing)}
     named = {word for name in names_in(text) for word in words(name.name)}
     english = is_english(text)

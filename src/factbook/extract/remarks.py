@@ -18,10 +18,7 @@ _OWN: Final = re.compile(r"\b(?:my|our)\s+(?:[a-z-]+\s+){0,2}$", re.IGNORECASE)
 
 
 def unowned(words: str, places: list[tuple[int, int, str]]) -> str:
-    """Return a sentence without "my" before the name of a thing: "My Q40 has ..." is about it.
-
-    `places` are where known things are named in it.
-    """
+    """Return a sentence without "my" before the names at `places`: "My Q40 has ..." is about it."""
     for start, _, _ in reversed(places):
         own = _OWN.search(words, 0, start)
         if own:

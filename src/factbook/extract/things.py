@@ -167,10 +167,7 @@ def _whole(message: str, mention: Mention, problem: Problem) -> str:
 
 
 def surfaces_of(known: Mapping[str, str], name: str) -> list[str]:
-    """Return how an entity may be written, the longest first: its names, and their last words.
-
-    In either number: "cargo bikes" are spoken of as "a cargo bike".
-    """
+    """Return how an entity may be written, in either number, longest first: names, last words."""
     whole = [surface for surface, other in known.items() if other == name]
     tails = [
         tail

@@ -74,11 +74,7 @@ def topic_of(request: str) -> TopicSpan:
 
 
 def request_of(request: str) -> TopicSpan:
-    """Return what a request asks, without the words that only ask.
-
-    Of "can you look up the LS50 Meta reviews?" these are `LS50 Meta reviews`: what to search for,
-    where `topic_of` is the thing.
-    """
+    """Return what a request asks, without words that only ask: "LS50 reviews", not "LS50" alone."""
     return _Request(request).asked()
 
 
@@ -101,7 +97,6 @@ class _Request:
         self.is_of_two = "compare" in before
 
     def topic(self) -> TopicSpan:
-        """Return the thing that is asked about."""
         if quoted := _QUOTED_WHOLE.search(self.text):
             return self._span(*quoted.span("inner"))
         first = self._past_aspects(self.begin)

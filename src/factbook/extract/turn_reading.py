@@ -207,10 +207,7 @@ _ASK: Final = "Read each of these turns:"
 
 
 def turn_messages(turns: Sequence[tuple[str, str]], known: Sequence[KnownFact]) -> list[Message]:
-    """Return the prompt about turns (word for its kind, redacted text), numbered from 1.
-
-    `known` facts are numbered apart, from 1 too.
-    """
+    """Return the prompt about turns (word for the kind, redacted text) and `known`, each from 1."""
     facts = "".join(f"{n}. {quoted(fact.statement)}\n" for n, fact in enumerate(known, 1))
     lines = "".join(_line(number, *turn) for number, turn in enumerate(turns, 1))
     content = f"Known facts:\n<known>\n{facts}</known>\n\n{_ASK}\n\n<turns>\n{lines}</turns>"
@@ -269,10 +266,7 @@ _WHY: Final = {
 def read_turns(
     answer: TurnsAnswer, turns: Sequence[ShownTurn], known: Sequence[KnownFact]
 ) -> TurnsReading:
-    """Return what an answer about these turns claims, and what of it is refused.
-
-    Raises ReaderError where the reader cannot be loaded.
-    """
+    """Return what an answer claims, and what of it is refused; may raise ReaderError."""
     reading = TurnsReading({}, [], [])
     given: dict[int, TurnItems] = {}
     for items in answer.turns:

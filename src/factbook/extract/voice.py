@@ -58,10 +58,7 @@ def blanked(text: str, overheard: Sequence[Overheard]) -> str:
 
 
 def voice_of(episode: StoredEpisode) -> OwnWords:
-    """Return which words of an episode are those of whoever said it, and which only handed on.
-
-    That was read when it was kept; the reader is not asked again.
-    """
+    """Return which words of an episode are its speaker's own, as was read when it was kept."""
     if not _is_in_question(episode, episode.host):
         return OwnWords(episode.text, (), in_question=False)
     shown = _shown(episode)

@@ -154,10 +154,7 @@ _LABEL: Final = re.compile(
 
 
 def list_key_of(op: FactsOp) -> str | None:
-    """Return the canonical key of the list that an operation is about, or None.
-
-    A `set` of `user.favorites.crypto.1` is about a list as well: there is one way to change it.
-    """
+    """Return the key of the list that an operation, or a `set` of a rank, is about, or None."""
     if op.op in _TAKES:
         if op.list_key is None or any(_list_key_problems(op.list_key)):
             return None
@@ -178,10 +175,7 @@ def op_values(op: FactsOp) -> list[str]:
 
 
 def op_problem(op: FactsOp) -> str | None:
-    """Say why an operation cannot be done, in one sentence, or None where it can.
-
-    Looks at the operation alone: not at the message, the list or the other operations.
-    """
+    """Say why an operation, looked at alone, cannot be done, in one sentence; None where it can."""
     return next(_problems(op), None)
 
 

@@ -202,6 +202,5 @@ def _same(noun: str, single: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def _near(one: str, other: str) -> float:
-    """Return the cosine of two texts."""
     first, second = bundled().embed([one, other])
     return float(first @ second)

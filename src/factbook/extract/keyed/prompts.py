@@ -193,7 +193,6 @@ def _cost(lines: Sequence[str]) -> int:
 
 
 def _lists(lines: Sequence[str], there: int) -> str:
-    """Return the owner's lists, one on a line, and how many were left out."""
     left = there - len(lines)
     shown = [*lines, f"and {left} more lists"] if left else list(lines)
     body = "\n".join(shown) if shown else "none yet"

@@ -180,7 +180,6 @@ def _joins(told: Told, i: int, word: int, place: _Place) -> bool:
 
 
 def _puts(told: Told, verb: int) -> bool:
-    """Say whether a verb has its writer put something somewhere."""
     does = told.tokens[verb].pos == "VERB" and told.stems[verb] in PLACING
     return does and told.requested(verb)
 
