@@ -278,12 +278,6 @@ _ANSWERED: Final = re.compile(r'(?<=[:,] )"(?P<question>[^"\n]+)"="(?P<answer>[^
 def answers_in(result: str) -> list[Choice]:
     """Return what an owner answered to the questions of a host's own tool, as its result has it."""
     return [
-        Choice(
-            _one_line(found["answer"]),
-            _one_line(found["question"]),
-            found.span(),
-            found.span(),
-            sure=True,
-        )
-        for found in _ANSWERED.finditer(result)
+        Choice(_one_line(at["answer"]), _one_line(at["question"]), at.span(), at.span(), sure=True)
+        for at in _ANSWERED.finditer(result)
     ]

@@ -97,7 +97,8 @@ class Joining:
         if _is_over(episode):
             return episode, replace(episode, answer=Answer(Outcome.DONE, ""))
         if waits(episode):
-            self._wait(episode.call_id or episode.subject, episode)
+            self._open[episode.call_id or episode.subject] = episode
+            _bound(self._open)
         elif episode.kind is EpisodeKind.TOOL_RESULT:
             call = self._open.pop(episode.call_id or episode.subject, None)
             call = call or self._open.pop(episode.subject, None)
@@ -115,11 +116,6 @@ class Joining:
             if call.occurred_at is None or now - call.occurred_at >= policy.UNANSWERED_MS
         ]
 
-    def _wait(self, key: str, call: Episode) -> None:
-        self._open[key] = call
-        if len(self._open) > policy.OPEN_CALLS:
-            del self._open[next(iter(self._open))]
-
     def _joined(self, result: Episode, call: Episode | None) -> tuple[Episode, Episode | None]:
         outcome = outcomes.outcome_of(result)
         # What a script called that went on, and was waited for.
@@ -128,16 +124,14 @@ class Joining:
         process = result.attributes.get("process", "")
         if process and call is not None and _goes_on(call, process):
             self._running[process] = call
-            if len(self._running) > policy.OPEN_CALLS:
-                del self._running[next(iter(self._running))]
+            _bound(self._running)
             return result, None  # how it ends is not known yet
         if call is None:
             return result, None
         command = call.value("command")
         shown_by = tests_run.shown_by(command) if command and outcome is Outcome.FAILED else ()
-        error = ""
-        if outcome is Outcome.FAILED:
-            error = outcomes.error_line(result.text, shown_by)
+        failed = outcome is Outcome.FAILED
+        error = outcomes.error_line(result.text, shown_by) if failed else ""
         answer = Answer(
             outcome=outcome,
             text=result.text,
@@ -190,8 +184,7 @@ class Joining:
             if error:
                 self._failures.pop(key, None)
                 self._failures[key] = _Failure(error)
-                if len(self._failures) > policy.OPEN_CALLS:
-                    del self._failures[next(iter(self._failures))]
+                _bound(self._failures)
         elif verdict == "passed" and failure is not None:
             del self._failures[key]
             if failure.files or failure.commands:
@@ -216,6 +209,11 @@ class Joining:
                 or len(failure.files) + len(failure.commands) > _MENDERS
             ):
                 del self._failures[key]  # too much in between is no reason any more
+
+
+def _bound(waiting: dict[str, Any]) -> None:
+    if len(waiting) > policy.OPEN_CALLS:
+        del waiting[next(iter(waiting))]  # the oldest
 
 
 def _goes_on(call: Episode, process: str) -> bool:

@@ -328,23 +328,13 @@ def _answered(text: str, name: str, is_known: bool) -> Iterator[Mention]:
             return
     else:
         negative, positive = bool(_NO_MORE.match(text)), bool(_MORE.match(text))
-    if negative or positive:
-        kind = (
-            EngagementType.PROACTIVE_NEGATIVE_REACTION
-            if negative
-            else EngagementType.PROACTIVE_POSITIVE_REACTION
-        )
-        why = "wants to hear no more of it" if negative else "wants to hear more of it"
-        valence = Valence(policy.ENGAGEMENTS[kind][1])
-        yield Mention(
-            name=name,
-            start=0,
-            end=len(text),
-            type=kind,
-            valence=valence,
-            is_known=is_known,
-            why=why,
-        )
+    place = _Place(name, 0, len(text), is_known)
+    if negative:
+        kind, why = EngagementType.PROACTIVE_NEGATIVE_REACTION, "wants to hear no more of it"
+        yield _engaged(place, kind, why)
+    elif positive:
+        kind, why = EngagementType.PROACTIVE_POSITIVE_REACTION, "wants to hear more of it"
+        yield _engaged(place, kind, why)
 
 
 def _places(

@@ -207,16 +207,12 @@ def _relative(piece: str) -> str:
 
 _FIRST_IS_PATTERN: Final = {
     # program: short options that take the next word
-    "grep": "ABCDdmef",
-    "egrep": "ABCDdmef",
-    "fgrep": "ABCDdmef",
+    **dict.fromkeys(("grep", "egrep", "fgrep"), "ABCDdmef"),
+    **dict.fromkeys(("sed", "gsed"), "efl"),
+    **dict.fromkeys(("awk", "gawk"), "fFv"),
     "rg": "ABCEefgjMmrtT",
     "ag": "ABCGm",
     "ack": "ABCm",
-    "sed": "efl",
-    "gsed": "efl",
-    "awk": "fFv",
-    "gawk": "fFv",
     "jq": "fL",
     "yq": "",
     "perl": "eEiI",

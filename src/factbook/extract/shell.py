@@ -63,9 +63,13 @@ def parse(text: str) -> tuple[ShellCommand, ...]:
 
     Several rules ask about the same command one after the other, hence the small cache.
     """
-    reader = _Reader(text, 0, len(text), depth=0)
+    return tuple(_commands(text, 0, len(text), depth=0))
+
+
+def _commands(text: str, start: int, end: int, *, depth: int) -> list[ShellCommand]:
+    reader = _Reader(text, start, end, depth=depth)
     reader.read_list("")
-    return tuple(reader.commands)
+    return reader.commands
 
 
 class _Reader:
@@ -296,9 +300,7 @@ class _Reader:
             stop += 2 if self.text[stop] == "\\" else 1
         stop = min(stop, self.end)
         if self.depth < MAX_DEPTH:
-            inner = _Reader(self.text, start + 1, stop, depth=self.depth + 1)
-            inner.read_list("")
-            self.commands += inner.commands
+            self.commands += _commands(self.text, start + 1, stop, depth=self.depth + 1)
         self.pos = min(stop + 1, self.end)
         pieces.append((start, self.pos))
 
@@ -360,16 +362,12 @@ class _Reader:
         """Read a word that is itself a command line, as `bash -c` and ssh take it."""
         if self.depth >= MAX_DEPTH or not word.value.strip():
             return
+        depth, size = self.depth + 4, len(word.value)
         if word.inner >= 0:
-            inner = _Reader(
-                self.text, word.inner, word.inner + len(word.value), depth=self.depth + 4
-            )
-            inner.read_list("")
-            self.commands += inner.commands
-            return
-        inner = _Reader(word.value, 0, len(word.value), depth=self.depth + 4)
-        inner.read_list("")
-        self.commands += [_pinned(command, word) for command in inner.commands]
+            self.commands += _commands(self.text, word.inner, word.inner + size, depth=depth)
+        else:
+            inner = _commands(word.value, 0, size, depth=depth)
+            self.commands += [_pinned(command, word) for command in inner]
 
 
 def _pinned(command: ShellCommand, place: ShellWord) -> ShellCommand:
@@ -408,29 +406,22 @@ _SHELLS: Final = frozenset({"sh", "bash", "zsh", "dash", "ksh", "ash"})
 
 _WRAPPERS: Final[dict[str, tuple[str, int]]] = {
     # name: (short options that take a value, operands of its own before the program)
+    **dict.fromkeys(("nohup", "command", "builtin", "setsid", "unbuffer", "rtk"), ("", 0)),
+    **dict.fromkeys(("timeout", "gtimeout"), ("sk", 1)),
+    **dict.fromkeys(("proxychains", "proxychains4"), ("f", 0)),
     "sudo": ("ughpCTRDrt", 0),
     "doas": ("uC", 0),
     "env": ("uCS", 0),
-    "nohup": ("", 0),
-    "command": ("", 0),
-    "builtin": ("", 0),
     "exec": ("a", 0),
     "nice": ("n", 0),
     "ionice": ("cn", 0),
     "stdbuf": ("ioe", 0),
-    "setsid": ("", 0),
     "caffeinate": ("tw", 0),
-    "unbuffer": ("", 0),
     "time": ("fo", 0),
-    "timeout": ("sk", 1),
-    "gtimeout": ("sk", 1),
     "watch": ("nq", 0),
     "xargs": ("IELnPdsa", 0),
     "sshpass": ("pfdP", 0),
     "strace": ("eopsu", 0),
-    "proxychains": ("f", 0),
-    "proxychains4": ("f", 0),
-    "rtk": ("", 0),
 }
 
 _MAX_WRAPPERS: Final = 8  # nobody stacks more, and each costs a copy of the words

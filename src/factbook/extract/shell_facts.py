@@ -110,19 +110,15 @@ _URL_CLIENTS: Final = word_set(
     " mongorestore pg_dump pg_restore wscat websocat grpcurl docker kubectl"
 )
 _HOST_OPTIONS: Final[dict[str, frozenset[str]]] = {
-    "psql": frozenset({"-h", "--host"}),
-    "pg_dump": frozenset({"-h", "--host"}),
-    "pg_restore": frozenset({"-h", "--host"}),
-    "createdb": frozenset({"-h", "--host"}),
-    "mysql": frozenset({"-h", "--host"}),
-    "mysqldump": frozenset({"-h", "--host"}),
-    "mariadb": frozenset({"-h", "--host"}),
-    "redis-cli": frozenset({"-h"}),
-    "mongosh": frozenset({"--host"}),
-    "mongodump": frozenset({"-h", "--host"}),
-    "docker": frozenset({"-H", "--host"}),
-    "kubectl": frozenset({"--context", "-s", "--server"}),
-    "helm": frozenset({"--kube-context"}),
+    **dict.fromkeys(
+        word_set("psql pg_dump pg_restore createdb mysql mysqldump mariadb mongodump"),
+        word_set("-h --host"),
+    ),
+    "redis-cli": word_set("-h"),
+    "mongosh": word_set("--host"),
+    "docker": word_set("-H --host"),
+    "kubectl": word_set("--context -s --server"),
+    "helm": word_set("--kube-context"),
 }
 _CALLED: Final = {"nc": "eIiLmOPpqSsTVWwXx", "ncat": "cegiopsuvwx", "telnet": "bel"}
 _LISTENS: Final = re.compile(r"-[a-zA-Z]*l[a-zA-Z]*|--listen")
@@ -450,33 +446,17 @@ def _message(words: Sequence[shell.ShellWord]) -> shell.ShellWord | None:
 
 
 _INSTALLERS: Final[dict[str, frozenset[str]]] = {
-    "pip": frozenset({"install"}),
-    "pip3": frozenset({"install"}),
-    "pipx": frozenset({"install"}),
-    "uv": frozenset({"add"}),
-    "poetry": frozenset({"add"}),
-    "pdm": frozenset({"add"}),
-    "conda": frozenset({"install"}),
-    "mamba": frozenset({"install"}),
-    "npm": frozenset({"install", "i", "add"}),
-    "pnpm": frozenset({"add", "install", "i"}),
-    "yarn": frozenset({"add"}),
-    "bun": frozenset({"add", "install", "i"}),
-    "cargo": frozenset({"add", "install"}),
-    "go": frozenset({"get", "install"}),
-    "gem": frozenset({"install"}),
-    "composer": frozenset({"require"}),
-    "brew": frozenset({"install"}),
-    "apt": frozenset({"install"}),
-    "apt-get": frozenset({"install"}),
-    "dnf": frozenset({"install"}),
-    "yum": frozenset({"install"}),
-    "zypper": frozenset({"install"}),
-    "apk": frozenset({"add"}),
-    "snap": frozenset({"install"}),
-    "choco": frozenset({"install"}),
-    "winget": frozenset({"install"}),
-    "scoop": frozenset({"install"}),
+    **dict.fromkeys(
+        word_set(
+            "pip pip3 pipx conda mamba gem brew apt apt-get dnf yum zypper snap choco winget scoop"
+        ),
+        word_set("install"),
+    ),
+    **dict.fromkeys(("uv", "poetry", "pdm", "yarn", "apk"), word_set("add")),
+    **dict.fromkeys(("npm", "pnpm", "bun"), word_set("install i add")),
+    "cargo": word_set("add install"),
+    "go": word_set("get install"),
+    "composer": word_set("require"),
 }
 _PACKAGE: Final = re.compile(r"@?[A-Za-z0-9][\w.+/-]*")
 _VERSION: Final = re.compile(r"[<>=!~\[;^]|(?<=.)@")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, cached_property
 from typing import Annotated, Final, Literal, NamedTuple, TypeAlias, TypeVar
 
 from pydantic import Field, ValidationError, WrapValidator
@@ -299,7 +299,6 @@ class _Turn:
         self._known = known
         self._seen: set[tuple[str, ...]] = set()
         self._kinds: Counter[str] = Counter()
-        self._reading: Reading | None = None
 
     def read(self, items: TurnItems) -> tuple[list[PlacedItem], list[RefusedItem]]:
         """Return (the items that stand there, what is refused of them)."""
@@ -346,10 +345,9 @@ class _Turn:
         start, end = span
         if is_forged(self._turn.episode.text, start, end):
             return "external_instruction"
-        reading = self._read()
-        if not isinstance(item, NameItem) and is_unsaid(reading, start, end):
+        if not isinstance(item, NameItem) and is_unsaid(self._reading, start, end):
             return "not_said"
-        within = [place for place in reading.sentences if place[0] < end and start < place[1]]
+        within = [place for place in self._reading.sentences if place[0] < end and start < place[1]]
         self._seen.add(key)  # only what stands: another item may quote it rightly
         around = (min([start, *(s for s, _ in within)]), max([end, *(e for _, e in within)]))
         return PlacedItem(item, start, end, around, known)
@@ -367,10 +365,9 @@ class _Turn:
                 return inside if isinstance(item, NameItem) else (start, end)
         return None
 
-    def _read(self) -> Reading:
-        if self._reading is None:
-            self._reading = read(self._turn.text)
-        return self._reading
+    @cached_property
+    def _reading(self) -> Reading:
+        return read(self._turn.text)
 
 
 def text_of(item: Item) -> str:

@@ -134,9 +134,8 @@ def _read(path: Path) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise RuleError(
-            path=path, line=line, reason="this is not UTF-8; save it as such"
-        ) from error
+        reason = "this is not UTF-8; save it as such"
+        raise RuleError(path=path, line=line, reason=reason) from error
 
 
 _Refuse: TypeAlias = Callable[[str, str], NoReturn]
@@ -420,13 +419,6 @@ class _Lines:
 
     def number(self, header: str, index: int, key: str) -> int:
         """Return the line of a key, else of its table, else of the table's own key, else 1."""
-        for place in (
-            (header, index, key),
-            (header, index, ""),
-            ("", 0, key),
-            ("", 0, header),
-            (key, 0, ""),
-        ):
-            if place in self._places:
-                return self._places[place]
-        return 1
+        of_table = ((header, index, key), (header, index, ""))
+        wanted = (*of_table, ("", 0, key), ("", 0, header), (key, 0, ""))
+        return next((self._places[place] for place in wanted if place in self._places), 1)
