@@ -1,11 +1,8 @@
 """Judge a rule or a decision against one that holds: said again, changed, over, or another matter.
 
-What the later one says it puts something in the place of, or ends, decides (`given_up`); then what
-the words of both tell (`judge`). A later rule changes an earlier one at once where a statement
-would only contradict it, for the owner decides. What is not sure is for the owner to say.
-
-Where the words tell nothing, the reader's network may still say that the later one takes the place
-of the earlier one; its owner is asked then.
+What the later one gives up decides (`given_up`), then what the words of both tell (`judge`). It
+changes the earlier one at once where a statement would only contradict it, for the owner decides.
+What is not sure, or said by the reader's network alone, is for the owner to say.
 """
 
 from __future__ import annotations
@@ -73,11 +70,7 @@ def _own(rule: Reading) -> frozenset[str]:
 
 
 def _allows(earlier: Reading, held: TextReading, given: GivenUp, later: str) -> Judgement | None:
-    """Say what becomes of a rule when a later text allows something.
-
-    What forbade it is over, and what asked for another one in its place ("always answer in
-    German", "you can answer in English again"): surely where it is allowed again, not for once.
-    """
+    """Say what becomes of a rule when a later text allows something that it forbids or replaces."""
     about, free = things(earlier) - _PLACES, given.things - _PLACES
     said = read(later)
     if held.denied:
@@ -158,7 +151,6 @@ def stand(
 
 
 def _topic(rule: Reading, text: TextReading) -> frozenset[str]:
-    """Return what a rule is about, but for where it holds and its numbers."""
     return things(rule) - set(text.values) - _PLACES
 
 

@@ -1,8 +1,8 @@
 """Decide whether what is known is enough to answer a question.
 
 It is where at least three facts reach a relevance of 0.6, each thing that is named has one of them,
-and one of them says what is asked. That last part is ours: a sentence about a thing is near to any
-question about it. "Tell me about X" asks for no more than X, so there any three do.
+and one of them says what is asked: ours, as a sentence about a thing is near to any question about
+it. "Tell me about X" asks for no more than X.
 """
 
 from __future__ import annotations
@@ -52,7 +52,6 @@ def is_enough(
 
 
 def _unread(names: Sequence[str]) -> str:
-    """Say that there are no facts about things, of which their owner may have spoken."""
     return f"no page read so far says anything of {_listed(names)}"
 
 

@@ -1,9 +1,8 @@
 """Read what a text gives up: what it puts something else in the place of, and what it ends.
 
-"Let's use vitest instead of jest" gives up jest; "we can drop the rule about commit prefixes" a
-rule about these. Read from the tree of the text: the words that say so are prepositions, negation
-and verbs of ending, and what they govern is given up. What a text allows ("you may touch src/gen
-again") or has a change of mind about is read beside it (`set_free`): it ends only what forbids it.
+"Let's use vitest instead of jest" gives up jest. Prepositions, negation and verbs of ending say so,
+and what they govern in the tree is given up. What a text allows, or has a change of mind about
+(`set_free`), ends only what forbids it.
 """
 
 from __future__ import annotations
@@ -170,7 +169,6 @@ def things(text: Reading) -> frozenset[str]:
 
 
 def _given(tree: Tree, n: int, words: set[int], how: How) -> list[GivenUp]:
-    """Return what is given up in some words; nothing where they name nothing."""
     keys = _keys(tree, words) if words else frozenset()
     place = tree.span(n)
     said = frozenset({n, *words})
@@ -242,10 +240,7 @@ def _ended(tree: Tree, n: int) -> tuple[set[int], bool]:
 
 
 def _parted(tree: Tree, n: int) -> set[int]:
-    """Return what somebody parts with at a word: Northwind, of "Anna left Northwind".
-
-    Who left the cat at home, or left at nine, still has it.
-    """
+    """Return what somebody parts with: Northwind, of "Anna left Northwind"; no cat left at home."""
     word, token = tree.lower[n], tree.tokens[n]
     if word not in _PARTS or token.pos != "VERB" or _denied(tree, n):
         return set()
@@ -255,7 +250,6 @@ def _parted(tree: Tree, n: int) -> set[int]:
 
 
 def _is_over(tree: Tree, n: int) -> bool:
-    """Tell whether a word is a rule that is said to be over."""
     token = tree.tokens[n]
     return tree.lower[n] in _RULES and token.head >= 0 and tree.lower[token.head] in _DROPS | _OVER
 

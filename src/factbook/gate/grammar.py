@@ -1,8 +1,6 @@
 """The small words of English that decide what a sentence claims. Data only.
 
-Negators, modals, quantifiers, prepositions with a direction, persons, number words, months, units,
-irregular forms, and the phrases that say that something has ended or has been replaced. Written so
-that `reading` needs one look-up for each word; a phrase stands with underscores.
+Written so that `reading` needs one look-up for each word; a phrase stands with underscores.
 """
 
 from __future__ import annotations

@@ -88,12 +88,11 @@ def judge(
 ) -> Judgement:
     """Say how the newer claim stands to the older one.
 
-    `similarity` is the cosine of both texts by the embedder that ships with the package; what is no
-    number counts as 0. A reading that is given must be `read` of that claim's text. `net` is asked
-    where the words tell nothing (`gate.related`); without it they are two matters then. Of what
-    it says only what `closest` allows is merged or retired: what has no nearer one in the memory.
-    SAME and CONTRADICTION hold in both directions; SUPERSEDES only in the given one, and where both
-    claims are dated it needs the newer one to be no earlier.
+    `similarity` is the cosine of both texts by the embedder that ships with the package; no number
+    counts as 0. A reading that is given must be `read` of that claim's text. `net` is asked where
+    the words tell nothing (`gate.related`); of what it says only what `closest` allows is merged or
+    retired: what has no nearer one in the memory. SAME and CONTRADICTION hold in both directions;
+    SUPERSEDES only in the given one, and of two dated claims the newer one must be no earlier.
     """
     if older.subject and newer.subject and older.subject != newer.subject:
         return _DIFFERENT_SUBJECT
@@ -137,10 +136,7 @@ def _is_open(judged: Judgement) -> bool:
 
 
 def _over(older: TextReading, newer: TextReading, text: str) -> str:
-    """Return what the newer text gives up of what the older one says; "" for nothing.
-
-    Who or what it is said of must be the same, and of the older one hardly more may be left.
-    """
+    """Return what the newer text gives up of what is said of the same in the older; "" for none."""
     if not (newer.cues or newer.denies) or older.denies or older.tense is Tense.PAST:
         return ""
     if not older.cues.isdisjoint({"ended", "stopped"}):
@@ -160,7 +156,7 @@ def _over(older: TextReading, newer: TextReading, text: str) -> str:
 
 
 def _in_time(older: JudgedClaim, newer: JudgedClaim, judged: Judgement) -> Judgement:
-    """Return the judgement; what was said before cannot say that the other has ended."""
+    """Return the judgement, unless what was said before would end the other."""
     if (
         judged.relation is Relation.SUPERSEDES
         and older.occurred_at is not None
@@ -254,7 +250,6 @@ class _Match:
 
 
 def _match(text_reading: TextReading, other: TextReading, table: Tables) -> _Match:
-    """Match the content words of two texts."""
     sides = text_reading.keys - other.keys, other.keys - text_reading.keys
     mild = [[key for key in side if table.mild(key) and key not in table.empty] for side in sides]
     left, right = ([key for key in side if not table.mild(key)] for side in sides)

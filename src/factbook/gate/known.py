@@ -45,7 +45,7 @@ def admit(
 
 
 def is_known(name: str, names: Collection[str]) -> bool:
-    """Tell the name of a known thing, and one that such a name ends in.
+    """Tell the name of a known thing, and one that ends in such a name.
 
     Without its last words it may be another thing: "halden" and "halden q40".
     """

@@ -1,7 +1,4 @@
-"""Look words up: what a word is, and what it adds to a sentence.
-
-The tables are built with the first word, once for a process.
-"""
+"""Look words up: what a word is, and what it adds to a sentence."""
 
 from __future__ import annotations
 
@@ -279,7 +276,6 @@ _SAME_WORD: Final = {
 
 
 def _plain(lower: str, *, capital: bool, shouted: bool = False) -> LexiconEntry:
-    """Return the word of letters alone."""
     base = stem(lower)
     sort, key = Sort.CONTENT, base if capital else _SAME_WORD.get(base, base)
     if is_adverb(lower) and not capital:  # Emily is no adverb
@@ -355,7 +351,7 @@ def _value(key: str, surface: str) -> LexiconEntry:
 
 
 def _number(lower: str) -> tuple[LexiconEntry, ...] | None:
-    """Read a number, a date, a time or an amount; None where it is none of them."""
+    """Read a number, a date, a time or an amount."""
     if not any(char.isdigit() for char in lower):
         return None
     if match := _ISO_DATE.fullmatch(lower):

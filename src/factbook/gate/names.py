@@ -234,9 +234,7 @@ def _matches(pattern: re.Pattern[str]) -> Callable[[str], bool]:
 def structural_problem(name: str) -> str | None:
     """Say why a text cannot be the name of an entity; None where nothing speaks against it.
 
-    Seed 003's list: more than eight words, artifacts of a model's answer, an item of a list, an
-    address, Markdown, a line break. Learned and ours: numbers, dates, prices, places, placeholders,
-    the words of a web page about itself, words that name nothing, fragments.
+    What seed 003 lists and what was learned since (`_CHECKS`, `_MEANT`).
     """
     written = name.strip()
     for reason, finds in _CHECKS:
@@ -306,14 +304,12 @@ def _is_spoken(name: str) -> bool:
 
 
 def _is_headline(name: str) -> bool:
-    """Say whether every word that carries meaning has a capital, as in a title."""
     weighty = [word for word in name.split() if not is_function_word(word.casefold())]
     words = weighty or name.split()
     return all(word[:1].isupper() or not word[:1].isalpha() for word in words)
 
 
 def _is_amount(name: str) -> bool:
-    """Say whether a text is a number, a measure, a price, a date or a time, and nothing else."""
     words = [word.strip("(),.") for word in re.split(r"[\s,]+|(?<=\w)-(?=\w)", name)]
     if len(words) > 1 and words[0] in _LEADING:
         words = words[1:]
@@ -328,7 +324,7 @@ def _is_generic(name: str) -> bool:
     """Say whether no word of a name names anything: "the best products", "more details".
 
     Titles are made of such words too ("The Last of Us"): three and more need one that only a page
-    about things uses. What its owner names by a command is no candidate, and never asked about.
+    about things uses.
     """
     words = re.findall(r"[^\W_]+(?:'[^\W_]+)?", name)
     if all(is_greeting(word) or is_function_word(word) for word in words) and (

@@ -1,7 +1,6 @@
-"""Decide what is done for an entity by itself, and which new facts are worth a notice.
+"""Decide what is done for an entity by itself, and which new facts are worth a notice. Pure.
 
 How much is known of it and how much its owner cares about it give its mode, and the mode decides.
-Pure.
 """
 
 from __future__ import annotations
@@ -58,9 +57,9 @@ def worth_telling(
     """Return the new facts that a notice tells, in their order.
 
     Few facts known: every new one. From 5 on: one that is not near to any known before (cosine
-    below `policy.MERGE_SIMILARITY`, from which on two facts may be the same). From 15 on also: one
-    that is newer than the last briefing (`briefed_at`, None where there was none); without a date
-    of its source, a fact is as new as the moment when it was learned.
+    below `policy.MERGE_SIMILARITY`). From 15 on also: one that is newer than the last briefing
+    (`briefed_at`, None where there was none); a fact without a date of its source is as new as when
+    it was learned.
     """
     if mode is EnrichmentMode.SKIP:
         return []

@@ -1,12 +1,9 @@
-"""Decide whether a text may be sent to a search provider, from what was read of it.
+"""Decide whether a text may be sent to a search provider, from what was read of it. Pure.
 
 Nothing leaves without a reason: its owner asked for just that, or it reads like a question that
 anybody could ask, and the less is known of the names in it, the more it must. What only its owner
-can mean (somebody of theirs, "she", "did we") stays whatever else it says, and what is theirs ("my
-rent") where it names nothing that a page says something of. An address or a number
-by which somebody is reached stays in any case, also of what was asked for (`without_contacts`).
-
-Pure: whoever reads a text better fills the same `Matter` better.
+can mean stays whatever else it says, and an address or a number by which somebody is reached in any
+case, also of what was asked for (`without_contacts`).
 """
 
 from __future__ import annotations

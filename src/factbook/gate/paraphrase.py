@@ -1,9 +1,8 @@
 """Tell the words of a claim that state something from those that only link what is stated.
 
-Who sums up a text writes "causing", "due to", "with an April 14 deadline", "X rather than Y", where
-the text says "so", "because", "until April 14", "X, not Y". Such a claim is written anew without
-what its source says in another way, and held against the source again: names, numbers, things and
-what is denied still have to stand there. Nothing is let pass here by likeness.
+A summary writes "causing", "due to", "X rather than Y" where the text says "so", "because", "X, not
+Y". Such a claim is written anew without that and held against its source again: names, numbers,
+things and what is denied still have to stand there. Nothing is let pass here by likeness.
 """
 
 from __future__ import annotations

@@ -183,7 +183,6 @@ class _Walk:
     known: bool = False
 
     def run(self) -> None:
-        """Read every word."""
         for index, word in enumerate(self.words):
             if self.skip:
                 self.skip = False

@@ -1,11 +1,8 @@
 """Propose how two texts stand to each other where their words alone do not tell.
 
-The reader's network proposes from the whole texts; what is exact refuses: another value, another
-person, another of a series, a question, what is only supposed or quoted, an older text that says
-more than the newer one can end. What is sure in both directions is merged or retired, if neither
-has a nearer one in the whole memory, and what is likely is asked.
-
-The numbers are of `policy.RELATED`, chosen by `python -m bench.related`.
+The reader's network proposes from the whole texts; what is exact refuses (`vetoed`). What is sure
+in both directions is merged or retired, if neither has a nearer one in the whole memory, and what
+is likely is asked. The numbers are of `policy.RELATED`, chosen by `python -m bench.related`.
 """
 
 from __future__ import annotations
@@ -44,8 +41,7 @@ class RelatedTexts(NamedTuple):
     def doubt(self) -> float:
         """Return how much speaks for asking: the odds both ways, and how likely it is one matter.
 
-        A memory holds many statements that are near to none: these have the odds of a change about
-        as often, and not the nearness.
+        A memory holds many statements that are near to none, whose odds of a change are as good.
         """
         odds = _log_odds(self.chances.change) + _log_odds(self.chances.changed_back)
         return odds + policy.RELATED_NEARNESS * self.nearness
@@ -133,7 +129,6 @@ def decided(texts: RelatedTexts) -> Proposed | None:
 
 
 def _doubted(texts: RelatedTexts) -> Proposed | None:
-    """Return the question whether the newer one ends the older; None where it is too unlikely."""
     far = texts.nearness < policy.RELATED["ask_cosine"] or texts.doubt < policy.RELATED["ask"]
     return None if texts.no_end == "other" or far else DOUBTED
 
@@ -169,7 +164,6 @@ def _names(text: Reading, kind: str = "") -> set[str]:
 
 
 def _apart(first: set[str], second: set[str]) -> bool:
-    """Say whether each side has something that the other lacks."""
     return bool(first - second and second - first)
 
 
@@ -219,9 +213,8 @@ def _no_merge(older: tuple[Reading, TextReading], newer: tuple[Reading, TextRead
 def _known_to_rules(old: TextReading, new: TextReading) -> str:
     """Return "rules" where two texts are the same but for one word, or for when it is so.
 
-    The network, which hears what is meant, is sure that who takes aspirin makes it. Words of one
-    meaning and the forms of verbs the rules know. Nor is the older one joined if it has a number
-    that the newer one lacks: the newer words stand, and it would be lost.
+    The network, which hears what is meant, is sure that who takes aspirin makes it. Nor is the
+    older one joined if it has a number that the newer one lacks: it would be lost.
     """
     first, second = old.normal.split(), new.normal.split()
     one_word = len(first) == len(second) and sum(map(ne, first, second)) == 1

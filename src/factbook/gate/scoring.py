@@ -1,11 +1,10 @@
 """Score a typed claim: the seed's factors, and the confidence that the gate goes by.
 
-Two numbers come out, and both are kept with every verdict. `total` is what the seed's
-`score_confidence` computes. Its own examples cannot be reached by it (a pattern with two mentions
-gets 0.70, and example 2 says 0.85), so the gate goes by `final`: the model's confidence as it is
-where the claim stands in the source word for word or by all its key phrases, a third of it where
-it is only similar or only partly there, nothing where nothing supports it; less 0.25 where it
-contradicts what is known.
+`total` is what the seed's `score_confidence` computes, by which its own examples cannot be reached
+(a pattern with two mentions gets 0.70, and example 2 says 0.85). So the gate goes by `final`: the
+model's confidence as it is where the claim stands in the source word for word or by all its key
+phrases, a third of it where it is only similar or partly there, nothing where nothing supports it;
+less 0.25 where it contradicts what is known.
 """
 
 from __future__ import annotations

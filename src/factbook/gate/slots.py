@@ -125,7 +125,6 @@ def elsewhere(older: TextReading, newer: TextReading) -> str:
 
 
 def _first_name(reading: TextReading) -> str:
-    """Return the name that stands where a place does; "" where no name does."""
     placed = zip(reading.written, reading.roles, strict=True)
     return next((word for word, role in placed if word in reading.names and role in _AT), "")
 

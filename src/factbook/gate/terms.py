@@ -102,14 +102,12 @@ def terms_of(text: str) -> tuple[Term, ...]:
 
 
 def _number(text: str) -> str:
-    """Return a number without what does not change it: 5.0 is 5."""
     if "." in text:
         text = text.rstrip("0").rstrip(".")
     return text.lstrip("0") or "0"
 
 
 def _terms_of_one(raw: str) -> list[Term]:
-    """Return the terms of letters and digits that were written together."""
     parts = _PARTS.split(raw)
     bare = "".join(parts)
     digits = any(char.isdigit() for char in bare)

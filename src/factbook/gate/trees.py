@@ -27,7 +27,6 @@ class Tree:
     """A text as a tree."""
 
     def __init__(self, reading: Reading) -> None:
-        """Look at what was read of a text."""
         self.reading = reading
         self.text = reading.text
         self.tokens = reading.tokens

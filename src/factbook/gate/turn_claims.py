@@ -1,11 +1,8 @@
 """Judge what a model says that a turn states: its size, and whether the turn says so.
 
-    a statement, its quote, the sentences around it -> a verdict: whose words it is, or the reason
-
 A statement in the very words of its quote is its owner's own; in others it is a model's text, which
-is only derived from it (`policy.TRUST_CAP`). Every content word must stand in the quote, and in the
-sentences around it nothing may say otherwise: "I love PHP" is not said by "do not assume that I
-love PHP".
+is only derived from it (`policy.TRUST_CAP`). Every content word must stand in the quote, and
+nothing around it may say otherwise: "I love PHP" is not said by "do not assume that I love PHP".
 """
 
 from __future__ import annotations
@@ -52,7 +49,6 @@ def judge_topic(likes: bool, read_as: bool | None) -> TurnVerdict:
 
 
 def _stands_in(said: str, quote: str) -> bool:
-    """Tell whether a text is written in another one, word for word."""
     words = [word.casefold() for word in _WORD.findall(said)]
     there = [word.casefold() for word in _WORD.findall(quote)]
     size = len(words)

@@ -30,7 +30,6 @@ def any_of(*alternatives: str) -> Pattern:
 
 @functools.lru_cache(maxsize=CACHED_READINGS)
 def _found(pattern: Pattern, quote: str) -> bool:
-    """Say whether a pattern stands in a quote, which is the ground of several claims."""
     return pattern.search(quote) is not None
 
 
@@ -299,10 +298,7 @@ def _vague_kind(claim: TypedClaim, grounding: Grounding, _passage: Passage) -> b
 
 
 def _judges_the_world(claim: TypedClaim, grounding: Grounding, _passage: Passage) -> bool:
-    """Say whether a claim praises or blames a thing, or rests on "I think" about one.
-
-    What is said of the user's own state is no opinion on the world: "I am great with kids".
-    """
+    """Say whether a claim judges a thing, and not its user's own state: "I am great with kids"."""
     if _SELF_FIRST.match(claim.text):
         return False
     if _VERDICT.search(claim.text):
@@ -435,10 +431,10 @@ _Orders = tuple[int, int, tuple[tuple[int, int], ...]]
 
 
 def _orders(place: int, passage: Passage) -> _Orders:
-    """Return where an utterance is not to be believed at all, and the orders in it.
+    """Return from where to where an utterance is not to be believed at all, and the orders in it.
 
-    Whoever is named is disbelieved for the whole utterance that tells the memory to ignore its
-    instructions; of a text of nobody, the paragraph that does and all that follows it.
+    Of who is named that is the whole utterance that tells to ignore instructions; of a text of
+    nobody, the paragraph that does and all that follows it.
     """
     utterance = passage.speaker_at(place)
     if utterance is None:

@@ -1,8 +1,7 @@
 """Judge typed memories: stored, stored as a proposal, or refused with its reason.
 
-Pure but for its log, whose lines are the seed's.
-
-The layers are asked in the seed's order, and the first that refuses names the reason:
+Pure but for its log, whose lines are the seed's. The layers are asked in the seed's order, and the
+first that refuses names the reason:
 
 1. grounded in the owner's words, or in what is told of the owner
 2. at least the confidence under which nothing of any type is let in
@@ -125,8 +124,6 @@ def judge_typed(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Refusal:
-    """Why a claim is refused."""
-
     reason: RejectionReason
     detail: str
     rule: Exclusion | None = None
@@ -137,8 +134,7 @@ def _grounding(
 ) -> tuple[Grounding, str]:
     """Return what grounds a claim in its owner's words, and what stands against that all the same.
 
-    What the assistant did is no fact about the user, but a narrative may tell of it where the
-    writer of a summary does: "The assistant helped with the project".
+    What the assistant did is no fact about the user; of a narrative a summary's writer may tell it.
     """
     pattern = claim.type is MemoryType.USER_PATTERN
     if pattern and shows_in_talk(claim.text):
@@ -411,6 +407,6 @@ def rejection_details(verdict: TypedVerdict) -> Mapping[str, object]:
 
 
 def _short(text: str) -> str:
-    """Return a text as one line of bounded length: a log's lines are not the model's to break."""
+    """Return a text as one short line: a log's lines are not the model's to break."""
     line = " ".join(text.split())
     return line if len(line) <= SHOWN_CHARS else line[: SHOWN_CHARS - 1] + "…"

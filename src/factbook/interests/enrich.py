@@ -105,8 +105,8 @@ def enrich(
 def may_be_enriched(store: Store, entity: Entity) -> bool:
     """Tell whether a thing may be looked up unasked: it is known to be public, and nobody's own.
 
-    A page said something of it, or its owner gave a command about it. What was only spoken of, well
-    or not, has no such reason: its name does not leave the machine.
+    A page said something of it, or its owner gave a command about it. The name of what was only
+    spoken of does not leave the machine.
     """
     # imported here: a pass that finds nothing due needs none of it
     from factbook.interests.privacy import own_names

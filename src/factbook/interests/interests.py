@@ -149,7 +149,6 @@ class Interests:
     """What a memory knows of what its owners care about; `Memory.interests`."""
 
     def __init__(self, context: Context) -> None:
-        """Compose over what the memory works with."""
         self._context = context
         self._store = context.store
         # owner -> (commit, entities cared about)
@@ -158,11 +157,10 @@ class Interests:
     def search_web(
         self, query: str, *, owner: str = ME, message: str = ""
     ) -> tuple[SearchAnswer, SearchLog]:
-        """Search for what an owner asks for, keep the results, and return them.
+        """Search for what an owner asks for, keep the results, return them; they are read later.
 
-        What they say is read later, behind it. `message` is the uid of a turn that the search is
-        made for: what that message names and how is read from it, and not from the query. Raises
-        SearchError.
+        `message` is the uid of a turn that the search is made for: what it names and how is read
+        from it, and not from the query. Raises SearchError.
         """
         text = self._some(query, "search for")
         lookup = Lookup(self._context)
@@ -432,7 +430,6 @@ class Interests:
         return EngagementType.NORMAL_REACTION, names
 
     def _standing_entity(self, entity_id: int) -> Entity:
-        """Return an entity, or what it was merged into."""
         row = entities_of(self._store, EVERYONE, include_retired=True, ids=[entity_id])[0]
         return row if row.merged_into_id is None else self._standing_entity(row.merged_into_id)
 
@@ -445,7 +442,6 @@ class Interests:
         return interests(self._counted(owner), now, shares=self._shares(owner))
 
     def _counted(self, owner: str) -> list[Engagement]:
-        """Return the engagements of an owner that count."""
         kept = {preference.id for preference in preferences_of(self._store, owner)}
         return [
             engagement
@@ -488,7 +484,6 @@ class Interests:
         return engagements_of(self._store, owner, preference_id=preference_id)
 
     def _relations(self, owner: str) -> list[PreferenceRelation]:
-        """Return the preferences and entities that are about each other, by vectors."""
         entities = names_by_id(self._store, owner)
         names = frozenset(entities.values())
         preferences = [
@@ -609,7 +604,6 @@ class Interests:
         )
 
     def _said_by_owner(self, message: StoredEpisode) -> list[StoredEpisode]:
-        """Return what an owner said in a conversation before a message, newest first."""
         before = said_before(self._store, message, limit=2 * RECENT_MESSAGES)
         return [episode for episode in before if episode.role is Role.USER]
 
@@ -618,7 +612,6 @@ class Interests:
         self._context.write([NoteAction(owner=owner)], Trigger.USER_MESSAGE)
 
     def _said(self, text: str, owner: str) -> tuple[str, list[Op]]:
-        """Return the uid and the ops of a command that an owner gave just now."""
         now = self._context.clock()
         uid = f"command:{digest(owner, text, str(now), str(self._store.head().commit))}"
         return uid, said_ops(
@@ -662,9 +655,9 @@ class Interests:
 def topic_of(store: Store, text: str, owner: str) -> str:
     """Return the topic of a preference that a text names, canonical; "" where it names nothing.
 
-    What is kept of a topic, with or without its article, stays its name: "the velora city 2" and
-    "velora city 2" are one. So does a known entity. Else an article goes that was not written as a
-    part of the name: "The Who" keeps its own, and so does what is written all in small letters.
+    What is kept of a topic, with or without its article, stays its name, and so does a known
+    entity. Else an article goes that was not written as a part of the name: "The Who" keeps its
+    own, and so does what is written all in small letters.
     """
     name = entity_name(text)
     article = next((article for article in ARTICLES if name.startswith(article)), "")

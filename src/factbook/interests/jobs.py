@@ -1,6 +1,5 @@
 """The work behind a memory: plan, search, read, embed, tell and clean, step by step or in loops.
 
-Each step is separate and can be off; each composes one part of `interests` or `maintenance`.
 In their order the loops make the searches that wait, read what is unread, embed, tell, and when
 nothing of that is left look something up by themselves; once a day, they clean.
 """
@@ -68,7 +67,6 @@ class Background:
     """What a memory does when nobody acts; `Memory.background`."""
 
     def __init__(self, context: Context, interests: Interests) -> None:
-        """Compose over what the memory works with, and what its owners care about."""
         self._context = context
         self._store = context.store
         self._interests = interests
@@ -232,7 +230,7 @@ class Background:
 
 
 def prepare(context: Context) -> None:
-    """Import and load what the steps need; up to a second, which is then part of no step."""
+    """Import and load what the steps need: up to a second, which is then part of no step."""
     if context.resources.has_model or context.resources.has_search:
         with suppress(ImportError):  # whoever needs it names the extra that brings it
             import_module("httpx2")
@@ -246,9 +244,6 @@ def _said(failed: Sequence[tuple[str, str]]) -> str:
 
 
 def _failed(failed: Sequence[tuple[str, str]]) -> FactbookError:
-    """Return what ends a step that could do nothing: its loop waits, longer each time.
-
-    Nothing is looked up by itself meanwhile, since the provider or the model is down.
-    """
+    """Return what ends a step that could do nothing: its loop waits, longer each time."""
     what, why = failed[0]
     return FactbookError(detail=f"{what}: {why}")

@@ -1,10 +1,9 @@
 """Follow a question through memory: what it asks, what is known of that, whether it may leave.
 
-A message is about the things that it names (`extract.things`); where it names none, about those
-whose name or facts its vector is near to (`recall.known`). Their facts are weighed, `gate.enough`
-says whether they answer it, and of whose matter it is (`extract.private_matters`)
-`gate.outgoing` decides whether it may be searched for. Nothing is searched for here, and no
-language model takes part.
+A message is about the things that it names (`extract.things`), or else those whose name or facts
+its vector is near to (`recall.known`). `gate.enough` says whether their facts answer it, and
+`gate.outgoing` whether it may be searched for. Nothing is searched for here, and no language model
+takes part.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Think of the searches by which something is learned: by a model, or by fixed patterns.
 
-`/learn` answers at once; what it takes is thought of and searched for behind it. A model that fails
-leaves the fixed patterns, which need none, and the plan says who made it.
+`/learn` answers at once; what it takes is thought of and searched for behind it.
 """
 
 from __future__ import annotations

@@ -1,14 +1,12 @@
 """Make searches: ask the provider, keep its results as text of others, log what caused it.
 
-A search that fails waits and is tried again, and holds up no other; a failure is never "nothing
-was found". Two workers never make the same one: whoever makes it has claimed it. What leaves the
-machine is redacted first, and so is what comes in.
+A search that fails waits and is tried again, and holds up no other; a failure is never "nothing was
+found". Two workers never make the same one: whoever makes it has claimed it.
 
-This is the one place that asks a provider, and whatever would be asked passes `cleared` before:
-what may be a private matter is not sent, whoever thought of it. That its owner asked for a search
-is read from the command or the message that caused it, and is no argument of a caller. A provider
-that sends nothing (`searching.is_local`) may be asked anything; what comes of a query's names is
-decided by the same `verdict` all the same.
+This is the one place that asks a provider. What leaves the machine is redacted and passes `cleared`
+first: what may be a private matter is not sent, whoever thought of it. That its owner asked for a
+search is read from the command or the message that caused it. A provider that sends nothing may be
+asked anything.
 """
 
 from __future__ import annotations
@@ -60,7 +58,6 @@ class Lookup:
     """Makes searches with one provider and keeps them in one store."""
 
     def __init__(self, context: Context) -> None:
-        """Compose; the search provider is made when there is something to search."""
         self._context = context
         self._store = context.store
         self._clock = context.clock
@@ -131,7 +128,6 @@ class Lookup:
         error: Exception,
         report: LookupReport,
     ) -> bool:
-        """Let a search wait that failed; False where the next ones would fail alike."""
         why = str(error)
         if why and not isinstance(error, FactbookError | ValueError):
             why = f"{type(error).__name__}: {why}"  # a fault of ours, or of the provider

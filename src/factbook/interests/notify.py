@@ -1,8 +1,7 @@
 """Decide what is looked up and told by itself, and in which words; pure.
 
-How much is known of an entity and how much its owner cares about it give its mode; the mode says
-what a search of our own asks for, and which of its new facts are worth a notice. When a notice may
-go is `factbook.model.backoff`'s to say.
+How much is known of an entity and how much its owner cares about it give its mode. When a notice
+may go is `factbook.model.backoff`'s to say.
 """
 
 from __future__ import annotations
@@ -28,9 +27,9 @@ LISTED: Final = 8  # ours: facts that one notice shows; the others are counted
 def notice_text(entity: str, kind: NoticeKind, facts: Sequence[str]) -> str:
     """Return what a notice says: the seed's sentence, then the facts, one on each line.
 
-    Names and facts come from pages of others, so each is one line that no terminal acts upon. An
-    empty text means that there is nothing to send: the facts together have fewer than
-    `NOTICE_CHARS` characters.
+    Names and facts come from pages of others, so each is one line that no terminal acts upon. It is
+    empty where there is nothing to send: the facts together have fewer than `NOTICE_CHARS`
+    characters.
     """
     lines = [line for fact in facts if (line := one_line(fact, limit=policy.QUOTE_CHARS))]
     if sum(map(len, lines)) < NOTICE_CHARS:

@@ -57,9 +57,9 @@ def verdict_on(
 ) -> OutgoingVerdict:
     """Return whether a query may leave that is made for a message of its owner.
 
-    The message has to be one that may, and so has what the query adds to it: a model that writes a
-    query has read more than the message. `recent` are the texts said before it, newest first, and
-    `pasted` are parts of it that ask for nothing in its owner's name.
+    The message has to be one that may, and so has what the query adds to it, whose writer may be a
+    model that read more. `recent` are the texts said before it, newest first, and `pasted` are
+    parts of it that ask for nothing in its owner's name.
     """
     message = message[:HEARD_CHARS]
     with store.snapshot():

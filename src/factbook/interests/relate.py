@@ -1,11 +1,8 @@
 """Say which entities a preference is about, from their vectors alone (origins 003.7: never stored).
 
-A relation lives as long as the question for it: another embedding model, another name, and it is
-another one.
-
-A preference has the vector of its topic. An entity has that of its name and those of the facts
-about it (`joined`): the name of a maker says nothing of what a thing is, a sentence often does. By
-names alone the threshold finds one relation in fifteen, by names and facts four in ten.
+A preference has the vector of its topic, an entity that of its name and those of the facts about it
+(`joined`): the name of a maker says nothing of what a thing is. By names alone the threshold finds
+one relation in fifteen, by names and facts four in ten.
 """
 
 from __future__ import annotations
@@ -37,9 +34,9 @@ class PreferenceRelation(NamedTuple):
 def is_family(topic: str, *, is_entity: bool, is_kind: bool | None = None) -> bool:
     """Say whether a preference may be about others than what it names: "sports", "green tea".
 
-    Whoever dislikes one model of a maker, or one book, says nothing of the next, however near their
-    names are. `topic` is canonical; `is_entity` says whether an entity has that name, and `is_kind`
-    whether what is known of it writes it as a kind, in lower case (None where that is not known).
+    Whoever dislikes one model of a maker says nothing of the next, however near their names are.
+    `topic` is canonical; `is_entity` says whether an entity has that name, and `is_kind` whether
+    what is known of it writes it as a kind, in lower case (None where that is not known).
     """
     words = _OF_A_KIND.split(topic, maxsplit=1)[0].split()
     if not words:

@@ -1,11 +1,5 @@
 """Run the work behind while nobody is being served, one step at a time.
 
-    foreground = moved(lambda: store.head().commit, partial(last_action, store))
-    worker = Worker(loops, clock=now_ms, foreground=foreground)
-    worker.start()        # a thread; `serve` is the same until a signal, `drain` until all is done
-    worker.foreground()   # somebody acts: the step that runs ends at once, and all wait
-    worker.close()
-
 A loop offers one step: a bounded piece of work that ends in one transaction, or none. So a step
 that is cancelled has left nothing half done, and is taken up again when all is quiet. What fails
 waits, longer each time, and holds up no other loop.
@@ -129,8 +123,8 @@ class Worker:
 
         The order of the loops is their precedence. `foreground` gives a value that changes when
         somebody acts, in whatever process; it is asked every 20 ms while a step runs and must be
-        quick. `on_step` is told of every step. `prepare` runs once before the first one and is part
-        of none: an import cannot be cancelled. Raises UsageError for loops that cannot be run.
+        quick. `prepare` runs once before the first step and is part of none: an import cannot be
+        cancelled. Raises UsageError for loops that cannot be run.
         """
         names = [loop.name for loop in loops]
         for loop in loops:
@@ -318,7 +312,6 @@ class Worker:
             _LOG.warning("the work behind could not be prepared: %s", error)
 
     def _active(self) -> bool:
-        """Tell whether somebody is being served, or has acted just now."""
         with self._lock:
             if self._busy:
                 return True
@@ -343,7 +336,6 @@ class Worker:
             quiet = quiet and (last_resort or line.quiet or not line.enabled)
 
     def _look(self) -> None:
-        """Notice who acts in another process."""
         if self._read is None:
             return
         try:

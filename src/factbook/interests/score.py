@@ -2,16 +2,10 @@
 
     interest = sum(valence sign * strength * 0.5 ** (days since / 30))
 
-Nothing is kept: as a confidence, an interest is a function of what happened and of the time that it
-is asked for.
-
-Two decisions that the seed leaves open:
-
-- An engagement that names an entity counts for that entity in full, and once, also where it names a
-  preference beside it (`/like espresso machines` makes both).
-- An engagement that names a preference also counts for the other entities that the preference is
-  about, by the share that `relate.shares` gives each: `/dislike sports` makes no entity, and
-  without this it would stop nothing. A caller who wants the bare sum passes no shares.
+Nothing is kept. The seed leaves two things open: an engagement that names an entity counts for it
+in full, and once, also where it names a preference beside it. One that names a preference counts
+also for the other entities that it is about, by their share (`relate.shares`): `/dislike sports`
+makes no entity, and without this it would stop nothing.
 """
 
 from __future__ import annotations
@@ -48,8 +42,8 @@ def interests(
 ) -> dict[int, float]:
     """Return the interest of every entity that an engagement touches, by the entity's id.
 
-    `shares` says which entities a preference is about (`relate.shares`); engagements that name a
-    preference count for these too.
+    `shares` says which entities a preference is about (`relate.shares`); without them it is the
+    bare sum.
     """
     parts: dict[int, list[float]] = {}
     for engagement in engagements:
@@ -66,8 +60,8 @@ def interests(
 def course(engagements: Sequence[Engagement], moments: Sequence[Millis]) -> list[float]:
     """Return the interest at each of some moments, as known then: what came later is left out.
 
-    An engagement that is dated after the last moment counts as made at the last moment, so that the
-    end of the course is what `interests` gives for it.
+    What is dated after the last moment counts as made then, so that the end is what `interests`
+    gives.
     """
     if not moments:
         return []

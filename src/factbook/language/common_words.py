@@ -1,8 +1,7 @@
 """Say which words name nothing in particular: everyday English words, days and months, places.
 
-A name stands out because it is none of these, so both who looks for names in a text and who judges
-a name ask here. Words are looked up in lower case and in any form: "watched", "cities", "nicest".
-The lists are English; of a word of another language nothing is known.
+A name stands out because it is none of these. Words are looked up in lower case and in any form:
+"watched", "cities", "nicest". Of a word of another language nothing is known.
 """
 
 from __future__ import annotations
@@ -22,7 +21,6 @@ def _set(text: str) -> frozenset[str]:
 
 
 def _listed(name: str) -> frozenset[str]:
-    """Return the lines of a file in `data`."""
     text = (Path(__file__).parent / "data" / f"{name}.txt").read_text(encoding="ascii")
     return frozenset(text.splitlines())
 
@@ -160,7 +158,6 @@ def is_everyday(word: str) -> bool:
 
 
 def _bases(word: str) -> list[str]:
-    """Return the words that a word may be a form of."""
     bases = []
     for ending, replacements in _ENDINGS:
         if not word.endswith(ending) or len(word) - len(ending) < _LEAST.get(ending, 2):

@@ -142,7 +142,6 @@ def _is_margin(char: str) -> bool:
 
 
 def _item(text: str, start: int, end: int, rank: int | None) -> list[SpokenItem]:
-    """Return the item between two places, without what surrounds it; nothing where it is empty."""
     while True:
         while start < end and _is_margin(text[start]):
             start += 1

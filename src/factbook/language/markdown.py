@@ -26,8 +26,8 @@ _WRAPPED_LOW: Final = 40  # ours: the same where the next line begins in lower c
 def front_matter(lines: Sequence[str]) -> tuple[int, dict[str, str]]:
     """Return the line behind the entries that stand between `---` lines at the top, and them.
 
-    (0, {}) where there are none, where they are never closed, and where a line among them is none:
-    then that is text, with a rule above and below it.
+    (0, {}) where there are none, where they are never closed, or a line among them is none: then
+    that is text, with a rule above and below it.
     """
     if not lines or lines[0].rstrip() != "---":
         return 0, {}

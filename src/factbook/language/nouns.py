@@ -1,7 +1,6 @@
 """Give a noun one form, whether one thing was meant or many: "movie" and "movies".
 
-Besides the nouns that people keep lists of, only English endings are known: words of other
-languages stay as they are.
+Only English endings are known: words of other languages stay as they are.
 """
 
 from __future__ import annotations

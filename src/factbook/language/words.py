@@ -105,7 +105,6 @@ def words(text: str) -> list[str]:
 
 
 def _cut(run: str) -> list[str]:
-    """Cut what has letters outside ASCII in it into words, by the kind of each character."""
     tokens: list[str] = []
     word: list[str] = []
     for char in run:

@@ -46,11 +46,7 @@ def _apart(claim: Tree, said: Tree) -> str:
 
 
 def _told_of_another(claim: Tree, said: Tree) -> str:
-    """Find a word that a claim says of the user, and that the source only says of another one.
-
-    So it is where the source speaks of it in another clause, of another subject, than of the word
-    that it hangs on in the claim: "I work in Turku. My parents have a farm." for "Works on a farm".
-    """
+    """Find a word that a claim says of the user, and that its source says of another one alone."""
     root = claim.root
     if root < 0 or not claim.keys[root] or claim.subject(root) >= 0:
         return ""
@@ -70,7 +66,6 @@ def _told_of_another(claim: Tree, said: Tree) -> str:
 
 
 def _qualifies_another(said: Tree, at: int, noun: int) -> bool:
-    """Say whether a word qualifies another thing than this one."""
     token = said.tokens[at]
     return token.relation in _QUALIFIES and token.head not in {noun, said.tokens[noun].head}
 
@@ -130,7 +125,6 @@ def _may_be(claim: Tree, who: int, said: Tree, other: int) -> bool:
 
 
 def _share(said: Tree, other: int, claim: Tree, of: Iterable[int]) -> bool:
-    """Say whether a phrase of the source holds a word of some words of a claim."""
     keys = [claim.keys[n] for n in of if claim.keys[n]]
     return any(
         said.keys[n] and any(kin.support(key, said.keys[n]) for key in keys)

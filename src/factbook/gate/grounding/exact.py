@@ -1,7 +1,6 @@
 """Find the number, day or name of a claim that its source does not hold.
 
-A network reads meanings, and finds 2018 and 2019 alike; what is exact is held against the text by
-rule.
+A network reads meanings, and finds 2018 and 2019 alike.
 """
 
 from __future__ import annotations

@@ -77,13 +77,12 @@ def ground(
 ) -> Grounding:
     """Say whether a passage supports a claim, by which of its sentences, and what is against it.
 
-    `speaker` says whose words may support it ("owner": the owner's and those of nobody named);
-    None takes anybody's. `pattern` is for a pattern of behaviour, whose verb ("prefers") nobody
-    says and which questions may show. `embed` turns texts into unit vectors; without it nothing
-    is grounded by similarity (origins 002.3: over 0.85), and with it nothing that has a name, a
-    number or another word without support. With `net` the reader says whether the sentences that
-    bear on the claim bear it out, with a chance of `least` or more, unless it stands there word for
-    word.
+    `speaker` says whose words may support it ("owner": the owner's and those of nobody named); None
+    takes anybody's. `pattern` is for a pattern of behaviour, whose verb ("prefers") nobody says and
+    which questions may show. `embed` gives unit vectors; without it nothing is grounded by
+    similarity (origins 002.3: over 0.85), and with it nothing that has a name, a number or another
+    word without support. With `net` the reader says whether the sentences that bear on the claim
+    bear it out, with a chance of `least` or more, unless it stands there word for word.
     """
     if len(claim) > MAX_CLAIM_CHARS:
         return _nothing(f"The claim has more than {MAX_CLAIM_CHARS:,} characters: it is a page.")
@@ -156,10 +155,9 @@ def _read(
     embed: Embed | None,
     least: float,
 ) -> Grounding:
-    """Ask the reader whether the sentences that bear on a claim bear it out.
+    """Ask the reader whether what bears on a claim bears it out, as the mean over 1 to 3 sentences.
 
-    The chance is the mean over the one, two and three sentences that bear most on it: one alone may
-    say "she", and three may bury what one says.
+    One alone may say "she", and three may bury what one says.
     """
     lines = [passage.lines[number] for number in allowed]
     texts = [spoken.line.text for spoken in lines]
@@ -207,11 +205,7 @@ def _bearing(
     allowed: tuple[int, ...],
     embed: Embed | None,
 ) -> list[int]:
-    """Return the numbers of sentences, the nearest to a claim first.
-
-    Who tells a thing in other words shares none with it, so vectors tell better than words; words
-    do where there is no embedder.
-    """
+    """Return the numbers of sentences, nearest to a claim first; by vectors, as words differ."""
     if embed is None:
         return bearing(texts, claim)
     _, vectors = _embedded(passage, allowed, embed)  # single sentences come first
@@ -299,10 +293,7 @@ def allowed_lines(passage: Passage, speaker: str | None) -> tuple[int, ...]:
 
 
 def _windows(spoken: _Sentences, *, across: bool) -> Iterator[slice]:
-    """Yield where one to three neighbouring sentences stand that may support a claim.
-
-    They are of one turn, unless `across`: a pattern shows in several messages.
-    """
+    """Yield where one to three neighbours stand that may support a claim: one turn, or `across`."""
     for size in range(1, WINDOW + 1):
         for begin in range(len(spoken) - size + 1):
             if across or spoken[begin].turn == spoken[begin + size - 1].turn:
@@ -412,7 +403,6 @@ def _stands_there(claim: str, passage: Passage, allowed: Collection[int]) -> boo
 def _similarity(
     claim: str, passage: Passage, allowed: tuple[int, ...], embed: Embed
 ) -> tuple[float, _Sentences]:
-    """Return the cosine of the most similar one or two sentences, and these."""
     windows, vectors = _embedded(passage, allowed, embed)
     cosines = vectors @ embed([claim])[0]
     best = int(cosines.argmax())
@@ -436,10 +426,7 @@ def _embedded(
 def _near(
     word: str, claims: Sequence[ClaimSentence], spoken: Sequence[SpokenSentence], embed: Embed
 ) -> bool:
-    """Say whether a word without support is close to one that the most similar sentences say.
-
-    A name never is, nor a word of which they say the opposite.
-    """
+    """Say whether a word without support, if no name, is close to one of similar sentences."""
     keys = {
         key
         for claim in claims

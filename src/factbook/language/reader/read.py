@@ -230,7 +230,6 @@ class _Parts:
 
 
 def _runs(ends: Sequence[int]) -> list[tuple[int, int]]:
-    """Return the sentences of a part, each (first word, behind the last)."""
     cuts = [i + 1 for i in range(len(ends)) if ends[i] or i == len(ends) - 1]
     return list(itertools.pairwise([0, *cuts]))
 
@@ -249,7 +248,6 @@ def _opinions(nets: Networks, told: Sequence[Thing], words: Sequence[Word]) -> l
 
 
 def _trees(arcs: Floats, ends: Sequence[int]) -> list[int]:
-    """Return each word's head, 0 for a root and i + 1 for word i, within its own sentence."""
     heads: list[int] = []
     for first, last in _runs(ends):
         rows = arcs[first:last]
@@ -261,10 +259,7 @@ def _trees(arcs: Floats, ends: Sequence[int]) -> list[int]:
 def _costs(
     text: str, words: Sequence[Word], ends: Sequence[int], clauses: AbstractSet[int]
 ) -> list[float]:
-    """Return how unlikely another begins or ends to speak before each word.
-
-    Others' words come in one run: paragraphs, a line, what stands behind a colon or in quotes.
-    """
+    """Return how unlikely another begins or ends to speak before each word; who does goes on."""
     costs = [0.0]
     for i in range(1, len(words)):
         last, word = words[i - 1], words[i]
@@ -340,10 +335,7 @@ def _announced_to(tokens: Sequence[Token], first: int, costs: Sequence[float]) -
 
 
 def _announced_from(text: str, tokens: Sequence[Token], at: int, base: int) -> int:
-    """Return where a clause before a colon begins, in which somebody else does something.
-
-    "My boss wrote:"; where none does, where the colon stands.
-    """
+    """Return where the clause before a colon begins in which somebody acts, or the colon."""
     first = at
     while first and tokens[first - 1].text[-1] not in ".!?:;":
         if "\n" in text[tokens[first - 1].end : tokens[first].begin]:
@@ -454,7 +446,6 @@ def _ends(scores: Mapping[str, Floats]) -> list[int]:
 
 
 def _types(nets: Networks, scores: Mapping[str, Floats]) -> Floats:
-    """Return how likely a text is of each of `labels.PROMPT_TYPES`."""
     types: Floats = softmax(_linear(scores["root"], nets.small, "prompt"))[0]
     return types
 

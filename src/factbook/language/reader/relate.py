@@ -25,10 +25,9 @@ class Chances(NamedTuple):
 
 @functools.lru_cache(maxsize=65_536)
 def relate(older: str, newer: str, *, networks: Networks | None = None) -> Chances:
-    """Return how two texts stand to each other.
+    """Return how two texts stand to each other; of each its first hundred words are read.
 
-    Of a text about its first hundred words are read. Raises ReaderError where the network cannot be
-    loaded.
+    Raises ReaderError where the network cannot be loaded.
     """
     nets = networks or shared()
     there = softmax(nets.pair(older, newer)["relation"].ravel())

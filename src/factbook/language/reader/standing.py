@@ -1,8 +1,8 @@
 """Tell how likely a sentence states what holds beyond the request: a rule or a decision.
 
-A layer over what the network knows of a sentence, and over its words and letters. The network's own
-tags learned from prompts that were written for it, and of those that developers type to agents tell
-little; the layer learned from these (`scripts/train_standing.py`).
+A layer over what the network knows of a sentence, its words and letters, learned from prompts that
+developers type to agents (`scripts/train_standing.py`), of which the network's own tags tell
+little.
 """
 
 from __future__ import annotations
@@ -37,8 +37,7 @@ def row_of(
     """Return what the network knows of the sentence of words `place`, shape (784,).
 
     The mean and the greatest of its words' vectors; how much they are tagged as a rule or a
-    decision; of what kind the text reads, `of_text` (labels of `PROMPT_TYPES`); its clauses; and
-    how it is written.
+    decision; `of_text` (labels of `PROMPT_TYPES`); its clauses; and how it is written.
     """
     first, last = place
     tokens = scores["tokens"][first:last]
@@ -94,7 +93,6 @@ class Standing:
     """What was learned: a weight of each number of a row, and of each place."""
 
     def __init__(self, held: Mapping[str, NDArray[Any]]) -> None:
-        """Take the arrays of `standing.npz`."""
         self._row = held["row"].astype(np.float32)
         scale = held["scale"].astype(np.float32)
         self._words = held["words"].astype(np.float32) * scale[0]

@@ -1,8 +1,8 @@
 """Tell which things of a text its writer likes and dislikes.
 
-A layer over what the network knows of a noun, of the word that it hangs on, of its clause and of
-its sentence, and over the words around it. The network's own tags learned from few texts and are
-one of its signs; the layer learned from what people published, too (`scripts/train_taste.py`).
+A layer over what the network knows of a noun, the word that it hangs on, its clause and its
+sentence, and over the words around it; learned from more than the network's own tags, which are one
+of its signs (`scripts/train_taste.py`).
 """
 
 from __future__ import annotations
@@ -143,7 +143,6 @@ class Taste:
     """What was learned: weights of each number of a row and of each place, for both signs."""
 
     def __init__(self, held: Mapping[str, NDArray[Any]]) -> None:
-        """Take the arrays of `taste.npz`."""
         self._rows = held["rows"].astype(np.float32)  # (2, numbers of a row)
         self._places = held["places"].astype(np.float32) * held["scale"].astype(np.float32)[:, None]
         self._bias = held["bias"].astype(np.float32)
