@@ -104,12 +104,7 @@ def _another(held: TextReading, said: TextReading, free: frozenset[str]) -> bool
 
 
 def stand(
-    earlier: Reading,
-    later: Reading,
-    *,
-    given: Sequence[GivenUp],
-    similarity: float,
-    net: Relater,
+    earlier: Reading, later: Reading, *, given: Sequence[GivenUp], similarity: float, net: Relater
 ) -> Judgement:
     """Say how a later rule stands to an earlier one; `given` is what its text gives up.
 

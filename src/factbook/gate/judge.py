@@ -16,14 +16,7 @@ from factbook.gate.given_up import given_up
 from factbook.gate.lexicon import TENSES_APART, Tables, Tense, tables
 from factbook.gate.reading import TextReading, read
 from factbook.gate.related import proposed
-from factbook.gate.slots import (
-    difference,
-    elsewhere,
-    of_a_series,
-    one_date,
-    one_thing,
-    same_people,
-)
+from factbook.gate.slots import difference, elsewhere, of_a_series, one_date, one_thing, same_people
 from factbook.language.reader.read import read as read_tree
 from factbook.language.reader.relate import Relater
 from factbook.language.words import stem

@@ -13,9 +13,7 @@ from typing import Final
 
 from factbook.gate.given_up import given_up
 from factbook.gate.grammar import words
-from factbook.gate.type_sanity import (
-    reading_of,
-)
+from factbook.gate.type_sanity import reading_of
 from factbook.language.reader.read import read
 from factbook.language.reader.reading import Reading
 from factbook.language.words import stem

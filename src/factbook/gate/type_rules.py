@@ -158,8 +158,7 @@ _VERDICT: Final = re.compile(
     re.IGNORECASE,
 )
 _SELF_FIRST: Final = re.compile(
-    r"\W*(?:i|i'm|im|user|the user|he|she|they)\b(?!['’]s\b)",
-    re.IGNORECASE,
+    r"\W*(?:i|i'm|im|user|the user|he|she|they)\b(?!['’]s\b)", re.IGNORECASE
 )
 _OPINION_FRAME: Final = re.compile(
     r"(?:^|[.!?;:\n\"“]\s*|\bbut |\band |\bwell,? |\bso )"

@@ -25,13 +25,8 @@ from factbook.gate.grounding.inverted import inverted
 from factbook.gate.paraphrase import rewritten
 from factbook.gate.scoring import Embed, Score, ground_claim, partly_supported, score
 from factbook.gate.type_rules import Exclusion, broken_rule
-from factbook.gate.type_sanity import (
-    is_nonsensical,
-    reading_of,
-)
-from factbook.gate.type_signs import (
-    shown_by,
-)
+from factbook.gate.type_sanity import is_nonsensical, reading_of
+from factbook.gate.type_signs import shown_by
 from factbook.language.reader.relate import Relater
 from factbook.model.memory_types import MemoryType, RefusedItem, RejectionReason, TypedClaim
 
@@ -195,10 +190,7 @@ def _grounded_or_retold(claim: TypedClaim, passage: Passage, embed: Embed | None
     again = first
     for _ in range(RETOLD):
         text = rewritten(
-            claim.text,
-            missing=again.missing,
-            conflict=again.conflict,
-            source=first.quote,
+            claim.text, missing=again.missing, conflict=again.conflict, source=first.quote
         )
         if not text:
             break

@@ -86,8 +86,7 @@ def enrich(
             continue
         ranked.append((priority(interest, entity.fact_count), -entity.id, entity, mode))
     due = next(
-        (row for row in sorted(ranked, reverse=True) if may_be_enriched(store, row[2])),
-        None,
+        (row for row in sorted(ranked, reverse=True) if may_be_enriched(store, row[2])), None
     )
     if due is None:
         over = f"the {daily} searches of the day are made"

@@ -255,11 +255,7 @@ class Interests:
         return self._context.write(ops, Trigger.COMMAND)
 
     def entities(
-        self,
-        *,
-        owner: str = ME,
-        include_retired: bool = False,
-        ids: Collection[int] | None = None,
+        self, *, owner: str = ME, include_retired: bool = False, ids: Collection[int] | None = None
     ) -> list[Entity]:
         """Return the entities of an owner in the order in which they came in.
 
@@ -560,13 +556,7 @@ class Interests:
         are about. `pasted` are the parts of the message that `add_turn` was told of: nothing in
         them asks for a search in its owner's name. Nothing is searched for and nothing is written.
         """
-        return knowledge(
-            self._context,
-            message,
-            owner=owner,
-            recent=recent,
-            pasted=pasted,
-        )
+        return knowledge(self._context, message, owner=owner, recent=recent, pasted=pasted)
 
     def search_for(
         self, query: str, *, episode: str, owner: str = ME

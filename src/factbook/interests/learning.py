@@ -52,9 +52,7 @@ def queries_for(request: str) -> list[str]:
     return learn_queries(request_of(request).topic or request)
 
 
-def plan_learning(
-    context: Context,
-) -> Receipt:
+def plan_learning(context: Context) -> Receipt:
     """Give everything that is to be learned and has no searches yet its searches."""
     llm, total = context.model, Receipt()
     for prompt in unplanned(context.store):

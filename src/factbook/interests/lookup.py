@@ -121,12 +121,7 @@ class Lookup:
         return True
 
     def _failed(
-        self,
-        task: SearchTask,
-        claimer: str,
-        asked: str,
-        error: Exception,
-        report: LookupReport,
+        self, task: SearchTask, claimer: str, asked: str, error: Exception, report: LookupReport
     ) -> bool:
         why = str(error)
         if why and not isinstance(error, FactbookError | ValueError):

@@ -332,10 +332,7 @@ _NOWHERE: Final = _Place(kin.NONE, -1)
 
 
 def _fit(
-    claim: ClaimSentence,
-    window: _Sentences,
-    places: Sequence[Mapping[str, _Place]],
-    pattern: bool,
+    claim: ClaimSentence, window: _Sentences, places: Sequence[Mapping[str, _Place]], pattern: bool
 ) -> _Fit:
     lines = [spoken.line for spoken in window]
     missing: list[str] = []
@@ -466,11 +463,7 @@ def _nothing(why: str) -> Grounding:
 
 
 def _why(
-    support: Support,
-    conflict: str,
-    detail: str,
-    missing: Sequence[str],
-    similarity: float | None,
+    support: Support, conflict: str, detail: str, missing: Sequence[str], similarity: float | None
 ) -> str:
     if conflict:
         return f"The passage speaks against it: {conflict} ({detail})."
