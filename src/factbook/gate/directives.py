@@ -21,20 +21,12 @@ from factbook.language.reader.relate import Relater
 _CHANGES: Final = frozenset({"number", "negation"})
 """Rules of `judge` by which the later of two rules is the earlier one changed."""
 _PLACES: Final = frozenset({"project", "repo", "repositori", "folder"})  # where rules hold
-_NUMBER: Final = Judgement(
-    relation=Relation.SUPERSEDES, rule="number", detail="The later one has another number."
-)
+_NUMBER: Final = Judgement(Relation.SUPERSEDES, "number", "The later one has another number.")
 _TAKEN_UP: Final = Judgement(
-    relation=Relation.AMBIGUOUS,
-    rule="taken_up",
-    detail="The later one has again what the earlier one gives up.",
+    Relation.AMBIGUOUS, "taken_up", "The later one has again what the earlier one gives up."
 )
-_DOUBTED: Final = Judgement(
-    relation=Relation.AMBIGUOUS, rule=MAY_BE_OVER, detail="The newer one may end the older."
-)
-_SAME: Final = Judgement(
-    relation=Relation.SAME, rule="same_directive", detail="Both say the same in other words."
-)
+_DOUBTED: Final = Judgement(Relation.AMBIGUOUS, MAY_BE_OVER, "The newer one may end the older.")
+_SAME: Final = Judgement(Relation.SAME, "same_directive", "Both say the same in other words.")
 
 
 def ends(earlier: Reading, given: GivenUp, later: str) -> Judgement | None:
@@ -52,16 +44,10 @@ def ends(earlier: Reading, given: GivenUp, later: str) -> Judgement | None:
     left = says - given.keys - read(later).keys - held.cue_keys - _PLACES
     over = " ".join(sorted(given.keys))
     if given.how is How.RETHOUGHT or len(left) > policy.DIRECTIVE_LEFT * len(given.keys):
-        return Judgement(
-            relation=Relation.AMBIGUOUS,
-            rule=MAY_BE_OVER,
-            detail=f"The later one gives up what the earlier one names: {over}.",
-        )
-    return Judgement(
-        relation=Relation.SUPERSEDES,
-        rule="over" if given.named else "given_up",
-        detail=f"The later one says that this is over: {over}.",
-    )
+        detail = f"The later one gives up what the earlier one names: {over}."
+        return Judgement(Relation.AMBIGUOUS, MAY_BE_OVER, detail)
+    rule = "over" if given.named else "given_up"
+    return Judgement(Relation.SUPERSEDES, rule, f"The later one says that this is over: {over}.")
 
 
 def _own(rule: Reading) -> frozenset[str]:
@@ -84,11 +70,8 @@ def _allows(earlier: Reading, held: TextReading, given: GivenUp, later: str) -> 
         covered = sure = _another(held, said, free)
     if not (given.lasts and (covered or held.denied)) and not (covered and "now" in said.keys):
         return None
-    return Judgement(
-        relation=Relation.SUPERSEDES if sure and given.lasts else Relation.AMBIGUOUS,
-        rule="allowed",
-        detail="The later one allows what the earlier one forbids.",
-    )
+    relation = Relation.SUPERSEDES if sure and given.lasts else Relation.AMBIGUOUS
+    return Judgement(relation, "allowed", "The later one allows what the earlier one forbids.")
 
 
 def _another(held: TextReading, said: TextReading, free: frozenset[str]) -> bool:
@@ -125,7 +108,7 @@ def stand(
     if judged.relation is Relation.CONTRADICTION:
         changed = judged.rule in _CHANGES
         relation = Relation.SUPERSEDES if changed else Relation.AMBIGUOUS
-        return Judgement(relation=relation, rule=judged.rule, detail=judged.detail)
+        return Judgement(relation, judged.rule, judged.detail)
     if judged.relation is not Relation.DIFFERENT:
         return judged
     given_before = _own(earlier)

@@ -7,7 +7,7 @@ left over on either side decides. docs/judging.md tells every rule with examples
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
@@ -60,7 +60,7 @@ class JudgedClaim:
     occurred_at: Millis | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Judgement:
     """How two claims stand to each other, and by which rule."""
 
@@ -111,7 +111,7 @@ def judge(
     elif net is not None and _is_open(judged):
         told = proposed((older.text, old), (newer.text, new), similarity, net, closest)
         if told is not None and (judged.relation is Relation.DIFFERENT or told.relation == "same"):
-            judged = _fixed(Relation(told.relation), told.rule, told.detail)
+            judged = Judgement(Relation(told.relation), told.rule, told.detail)
     return _in_time(older, newer, judged)
 
 
@@ -157,32 +157,33 @@ def _in_time(older: JudgedClaim, newer: JudgedClaim, judged: Judgement) -> Judge
         and newer.occurred_at < older.occurred_at
     ):
         return Judgement(
-            relation=Relation.CONTRADICTION,
-            rule=judged.rule,
-            detail=f"{judged.detail}, but it was said before the other.",
+            Relation.CONTRADICTION,
+            judged.rule,
+            f"{judged.detail}, but it was said before the other.",
         )
     return judged
 
 
-def _fixed(relation: Relation, rule: str, detail: str) -> Judgement:
-    return Judgement(relation=relation, rule=rule, detail=detail)
-
-
-_DIFFERENT_SUBJECT: Final = _fixed(
+_DIFFERENT_SUBJECT: Final = Judgement(
     Relation.DIFFERENT, "subject", "They are about different subjects."
 )
-_EQUAL_TEXT: Final = _fixed(Relation.SAME, "equal_text", "Both texts are equal.")
-_EQUAL_FACT: Final = _fixed(Relation.SAME, "equal_fact", "Both are the same fact.")
-_TOO_LONG: Final = _fixed(
+_EQUAL_TEXT: Final = Judgement(Relation.SAME, "equal_text", "Both texts are equal.")
+_EQUAL_FACT: Final = Judgement(Relation.SAME, "equal_fact", "Both are the same fact.")
+_TOO_LONG: Final = Judgement(
     Relation.DIFFERENT, "too_long", "A text is too long to be read as one claim."
 )
-_FAR: Final = _fixed(Relation.DIFFERENT, "far", "They share too little.")
-_OTHER_SUBJECT: Final = _fixed(Relation.DIFFERENT, "other_subject", "They are about someone else.")
-_OTHER_SLOT: Final = _fixed(Relation.DIFFERENT, "other_slot", "They fill different slots.")
-_OTHER_KIND: Final = _fixed(
+_FAR: Final = Judgement(Relation.DIFFERENT, "far", "They share too little.")
+_OTHER_SUBJECT: Final = Judgement(
+    Relation.DIFFERENT, "other_subject", "They are about someone else."
+)
+_OTHER_WORDS: Final = Judgement(
+    Relation.DIFFERENT, "other_words", "They speak of different things."
+)
+_OTHER_SLOT: Final = Judgement(Relation.DIFFERENT, "other_slot", "They fill different slots.")
+_OTHER_KIND: Final = Judgement(
     Relation.DIFFERENT, "other_kind", "One is a keyed value, the other a statement."
 )
-_OTHER_EVENT: Final = _fixed(Relation.DIFFERENT, "other_event", "They are two observations.")
+_OTHER_EVENT: Final = Judgement(Relation.DIFFERENT, "other_event", "They are two observations.")
 
 
 def _observed(older: JudgedClaim, newer: JudgedClaim) -> Judgement:
@@ -206,31 +207,27 @@ def _keyed(older: JudgedClaim, newer: JudgedClaim) -> Judgement:
     if " ".join(first.split()) == " ".join(second.split()):
         return _EQUAL_FACT
     return Judgement(
-        relation=Relation.CONTRADICTION,
-        rule="keyed_value",
-        detail=f"{older.predicate or 'The key'} cannot be both {first!r} and {second!r}.",
+        Relation.CONTRADICTION,
+        "keyed_value",
+        f"{older.predicate or 'The key'} cannot be both {first!r} and {second!r}.",
     )
 
 
-def _foreign(text_reading: TextReading, other: TextReading, similarity: float) -> Judgement:
+def _foreign(old: TextReading, new: TextReading, similarity: float) -> Judgement:
     """Judge texts whose grammar is unknown: the same only when every word is, in its place."""
     if (
         similarity >= SAME_FOREIGN_SIMILARITY
-        and text_reading.order
-        and text_reading.order == other.order
-        and text_reading.written == other.written
-        and text_reading.values == other.values
-        and text_reading.negations == other.negations
-        and text_reading.asks == other.asks
+        and old.order
+        and old.order == new.order
+        and old.written == new.written
+        and old.values == new.values
+        and old.negations == new.negations
+        and old.asks == new.asks
     ):
-        return _fixed(Relation.SAME, "same_words", "Both texts have the same words.")
-    if (
-        similarity >= SUSPICIOUS_SIMILARITY
-        and text_reading.values != other.values
-        and text_reading.values
-    ):
-        return _fixed(Relation.AMBIGUOUS, "foreign_value", "A number or a date differs.")
-    return _fixed(Relation.DIFFERENT, "foreign", "The language is not known well enough.")
+        return Judgement(Relation.SAME, "same_words", "Both texts have the same words.")
+    if similarity >= SUSPICIOUS_SIMILARITY and old.values != new.values and old.values:
+        return Judgement(Relation.AMBIGUOUS, "foreign_value", "A number or a date differs.")
+    return Judgement(Relation.DIFFERENT, "foreign", "The language is not known well enough.")
 
 
 @dataclass(slots=True, kw_only=True)
@@ -242,70 +239,62 @@ class _Match:
     mild: tuple[list[str], list[str]]  # light words that only one of them has
 
 
-def _match(text_reading: TextReading, other: TextReading, table: Tables) -> _Match:
-    sides = text_reading.keys - other.keys, other.keys - text_reading.keys
+def _match(old: TextReading, new: TextReading, table: Tables) -> _Match:
+    sides = old.keys - new.keys, new.keys - old.keys
     mild = [[key for key in side if table.mild(key) and key not in table.empty] for side in sides]
     left, right = ([key for key in side if not table.mild(key)] for side in sides)
     return _Match(left=left, right=right, mild=(mild[0], mild[1]))
 
 
-def _by_words(
-    text_reading: TextReading, other: TextReading, similarity: float, text: str
-) -> Judgement:
+def _by_words(old: TextReading, new: TextReading, similarity: float, text: str) -> Judgement:
     """Judge two English texts by what their words leave over; `text` is the newer one."""
     table = tables()
-    if of_a_series(text_reading, other):
-        return _fixed(Relation.DIFFERENT, "series", "They are about two of a series.")
-    if over := _over(text_reading, other, text):
+    if of_a_series(old, new):
+        return Judgement(Relation.DIFFERENT, "series", "They are about two of a series.")
+    if over := _over(old, new, text):
         return Judgement(
-            relation=Relation.SUPERSEDES,
-            rule="given_up",
-            detail=f"The newer one says that this is over: {over}.",
+            Relation.SUPERSEDES, "given_up", f"The newer one says that this is over: {over}."
         )
-    match = _match(text_reading, other, table)
+    match = _match(old, new, table)
     if len(match.left) > MOST_LEFT and len(match.right) > MOST_LEFT:
-        return _fixed(Relation.DIFFERENT, "other_words", "They speak of different things.")
-    if text_reading.denies != other.denies:
-        return _denial(text_reading, other, similarity, table)
-    clash = _opposed_direction(text_reading, other, match, similarity, table) or _opposite(
-        text_reading, other, match, similarity
+        return _OTHER_WORDS
+    if old.denies != new.denies:
+        return _denial(old, new, similarity, table)
+    clash = _opposed_direction(old, new, match, similarity, table) or _opposite(
+        old, new, match, similarity
     )
     if clash is not None:
         return clash
-    if text_reading.values != other.values:
-        return _other_value(text_reading, other, match, similarity)
+    if old.values != new.values:
+        return _other_value(old, new, match, similarity)
     if match.left and match.right:
-        return _other_words(text_reading, other, match, similarity)
-    blocked = _blocked(text_reading, other, match)
-    if blocked is not None:
-        relation, rule, detail = blocked
-        if relation is Relation.AMBIGUOUS and similarity < SUSPICIOUS_SIMILARITY:
-            relation = Relation.DIFFERENT
-        return Judgement(relation=relation, rule=rule, detail=detail)
+        return _other_words(old, new, match, similarity)
+    if blocked := _blocked(old, new, match):
+        if blocked.relation is Relation.AMBIGUOUS and similarity < SUSPICIOUS_SIMILARITY:
+            return replace(blocked, relation=Relation.DIFFERENT)
+        return blocked
     if match.left or match.right:
-        return _fixed(Relation.DIFFERENT, "says_more", "One says more than the other.")
+        return Judgement(Relation.DIFFERENT, "says_more", "One says more than the other.")
     least = SAME_WORDS_SIMILARITY
-    if text_reading.keys != other.keys:
+    if old.keys != new.keys:
         least = MILD_SIMILARITY
-    elif len(text_reading.order) != len(other.order):
+    elif len(old.order) != len(new.order):
         least = REPEATED_SIMILARITY
     if similarity < least:
-        return _fixed(Relation.DIFFERENT, "far", "They share too little.")
-    return _fixed(Relation.SAME, "same_words", "Both texts have the same content words.")
+        return _FAR
+    return Judgement(Relation.SAME, "same_words", "Both texts have the same content words.")
 
 
-def _denial(
-    text_reading: TextReading, other: TextReading, similarity: float, table: Tables
-) -> Judgement:
+def _denial(old: TextReading, new: TextReading, similarity: float, table: Tables) -> Judgement:
     """Judge two texts of which exactly one denies something."""
-    denying, affirming = (text_reading, other) if text_reading.denies else (other, text_reading)
+    denying, affirming = (old, new) if old.denies else (new, old)
     open_keys = [key for key in denying.keys if not table.mild(key) and key not in affirming.keys]
     values = all(value in affirming.values for value in denying.values)
     if affirming.owned and not grammar.PERSON_NOUNS.isdisjoint(affirming.keys - denying.keys):
         return _OTHER_SUBJECT
-    gone, come = text_reading.particles - other.particles, other.particles - text_reading.particles
+    gone, come = old.particles - new.particles, new.particles - old.particles
     if any((x, y) in table.opposed_prepositions for x in gone for y in come):
-        return _fixed(
+        return Judgement(
             Relation.DIFFERENT, "denied_opposite", "One denies the opposite of the other."
         )
     if (
@@ -315,14 +304,14 @@ def _denial(
         and denying.modals == affirming.modals
         and same_people(denying, affirming)
         and not (denying.asks or affirming.asks)
-        and not _swapped(text_reading, other)
+        and not _swapped(old, new)
     ):
-        return _fixed(Relation.CONTRADICTION, "negation", "One denies what the other one says.")
+        return Judgement(Relation.CONTRADICTION, "negation", "One denies what the other one says.")
     if similarity >= SUSPICIOUS_SIMILARITY:
-        return _fixed(
+        return Judgement(
             Relation.AMBIGUOUS, "negation", "One denies something close to what the other says."
         )
-    return _fixed(Relation.DIFFERENT, "negation", "One denies something else.")
+    return Judgement(Relation.DIFFERENT, "negation", "One denies something else.")
 
 
 _TASTES: Final = frozenset(
@@ -331,81 +320,68 @@ _TASTES: Final = frozenset(
 
 
 def _opposite(
-    text_reading: TextReading, other: TextReading, match: _Match, similarity: float
+    old: TextReading, new: TextReading, match: _Match, similarity: float
 ) -> Judgement | None:
     """Judge texts that say of one thing what excludes each other: is hot, is cold."""
     if len(match.left) != 1 or len(match.right) != 1 or similarity < OPPOSED_SIMILARITY:
         return None
     x, y = match.left[0], match.right[0]
     said = (
-        (text_reading.be and other.be)
-        and not (text_reading.progressive or other.progressive)
-        and (text_reading.definite and other.definite)
-        and x not in text_reading.order[: text_reading.hinge]
-        and y not in other.order[: other.hinge]
+        (old.be and new.be)
+        and not (old.progressive or new.progressive)
+        and (old.definite and new.definite)
+        and x not in old.order[: old.hinge]
+        and y not in new.order[: new.hinge]
     )
     if (
         kin.opposed(x, y)
         and (said or {x, y} <= _TASTES)
-        and (text_reading.values, text_reading.modals) == (other.values, other.modals)
-        and text_reading.asks == other.asks
-        and same_people(text_reading, other)
+        and (old.values, old.modals) == (new.values, new.modals)
+        and old.asks == new.asks
+        and same_people(old, new)
     ):
-        return _fixed(Relation.CONTRADICTION, "opposite", f"{x!r} excludes {y!r}.")
+        return Judgement(Relation.CONTRADICTION, "opposite", f"{x!r} excludes {y!r}.")
     return None
 
 
 def _opposed_direction(
-    text_reading: TextReading, other: TextReading, match: _Match, similarity: float, table: Tables
+    old: TextReading, new: TextReading, match: _Match, similarity: float, table: Tables
 ) -> Judgement | None:
-    if text_reading.particles == other.particles or match.left or match.right:
+    if old.particles == new.particles or match.left or match.right:
         return None
-    gone, come = text_reading.particles - other.particles, other.particles - text_reading.particles
+    gone, come = old.particles - new.particles, new.particles - old.particles
     for x in gone:
         for y in come:
             if (x, y) in table.opposed_prepositions:
                 clear = (
                     similarity >= OPPOSED_SIMILARITY
-                    and text_reading.values == other.values
-                    and (text_reading.definite or other.definite)
+                    and old.values == new.values
+                    and (old.definite or new.definite)
                 )
                 relation = Relation.CONTRADICTION if clear else Relation.AMBIGUOUS
-                return Judgement(
-                    relation=relation, rule="direction", detail=f"{x!r} stands against {y!r}."
-                )
+                return Judgement(relation, "direction", f"{x!r} stands against {y!r}.")
     return None
 
 
-def _other_value(
-    text_reading: TextReading, other: TextReading, match: _Match, similarity: float
-) -> Judgement:
+def _other_value(old: TextReading, new: TextReading, match: _Match, similarity: float) -> Judgement:
     """Judge texts whose numbers, amounts, dates or times differ."""
-    gone, come = (
-        difference(text_reading.values, other.values),
-        difference(other.values, text_reading.values),
-    )
+    gone, come = (difference(old.values, new.values), difference(new.values, old.values))
     detail = f"{' and '.join(gone) or 'no number'} against {' and '.join(come) or 'none'}."
-    left = [key for key in match.left if key not in text_reading.cue_keys]
-    right = [key for key in match.right if key not in other.cue_keys]
+    left = [key for key in match.left if key not in old.cue_keys]
+    right = [key for key in match.right if key not in new.cue_keys]
     aligned = not left and not right and similarity >= VALUE_SIMILARITY
-    if aligned and come and not gone and text_reading.values and not other.cues.isdisjoint(_TURNED):
-        return Judgement(relation=Relation.SUPERSEDES, rule="value_changed", detail=detail)
-    if (
-        aligned
-        and gone
-        and come
-        and text_reading.modals == other.modals
-        and same_people(text_reading, other)
-    ):
-        dated = not text_reading.dates.isdisjoint(gone) or not other.dates.isdisjoint(come)
-        past = text_reading.tense is other.tense is Tense.PAST
-        event = past and not set(text_reading.values) & set(other.values)
-        counted = not dated and not event and text_reading.definite and other.definite
-        if counted or one_date(text_reading, other):
-            return _conflict(other, "date" if dated else "number", detail)
+    if aligned and come and not gone and old.values and not new.cues.isdisjoint(_TURNED):
+        return Judgement(Relation.SUPERSEDES, "value_changed", detail)
+    if aligned and gone and come and old.modals == new.modals and same_people(old, new):
+        dated = not old.dates.isdisjoint(gone) or not new.dates.isdisjoint(come)
+        past = old.tense is new.tense is Tense.PAST
+        event = past and not set(old.values) & set(new.values)
+        counted = not dated and not event and old.definite and new.definite
+        if counted or one_date(old, new):
+            return _conflict(new, "date" if dated else "number", detail)
         if similarity >= SUSPICIOUS_SIMILARITY:
-            return Judgement(relation=Relation.AMBIGUOUS, rule="value", detail=detail)
-    return Judgement(relation=Relation.DIFFERENT, rule="value", detail=detail)
+            return Judgement(Relation.AMBIGUOUS, "value", detail)
+    return Judgement(Relation.DIFFERENT, "value", detail)
 
 
 _TURNED: Final = frozenset({"switched", "moved"})  # "from 3.11 to 3.12" names both
@@ -414,142 +390,135 @@ _TURNED: Final = frozenset({"switched", "moved"})  # "from 3.11 to 3.12" names b
 def _conflict(newer: TextReading, rule: str, detail: str) -> Judgement:
     """Return a contradiction, or a supersession when the newer text says that things changed."""
     if newer.cues:
-        return Judgement(relation=Relation.SUPERSEDES, rule=f"{rule}_changed", detail=detail)
-    return Judgement(relation=Relation.CONTRADICTION, rule=rule, detail=detail)
+        return Judgement(Relation.SUPERSEDES, f"{rule}_changed", detail)
+    return Judgement(Relation.CONTRADICTION, rule, detail)
 
 
-def _other_words(
-    text_reading: TextReading, other: TextReading, match: _Match, similarity: float
-) -> Judgement:
+def _other_words(old: TextReading, new: TextReading, match: _Match, similarity: float) -> Judgement:
     """Judge texts that each have a word that the other one lacks."""
-    left = [
-        key for key in text_reading.order if key in match.left and key not in text_reading.cue_keys
-    ]
-    right = [key for key in other.order if key in match.right and key not in other.cue_keys]
+    left = [key for key in old.order if key in match.left and key not in old.cue_keys]
+    right = [key for key in new.order if key in match.right and key not in new.cue_keys]
     if not left or not right:
-        return _fixed(Relation.DIFFERENT, "other_words", "They speak of different things.")
+        return _OTHER_WORDS
     if similarity < VALUE_SIMILARITY:
         return _FAR
     if not any(grammar.PERSON_NOUNS.isdisjoint(side) for side in (left, right)):
         return _OTHER_SUBJECT
-    if text_reading.modals != other.modals or not same_people(text_reading, other):
-        return _fixed(Relation.DIFFERENT, "other_words", "They speak of different things.")
-    moved = "moved" in other.cues and text_reading.keys & _LIVING
+    if old.modals != new.modals or not same_people(old, new):
+        return _OTHER_WORDS
+    moved = "moved" in new.cues and old.keys & _LIVING
     if moved:
         left = [key for key in left if key not in _LIVING]
     if (
         0 < len(left) <= LONGEST_VALUE
         and 0 < len(right) <= LONGEST_VALUE
-        and (
-            one_thing(text_reading, other, left, right)
-            or (moved and text_reading.first not in left)
-        )
+        and (one_thing(old, new, left, right) or (moved and old.first not in left))
     ):
         detail = f"{' '.join(left)!r} against {' '.join(right)!r} in the same place."
-        return _conflict(other, "value", detail)
+        return _conflict(new, "value", detail)
     if (
         similarity >= SUSPICIOUS_SIMILARITY
         and len(left) == len(right) == 1
-        and len(text_reading.keys & other.keys) > 1
-        and text_reading.definite
-        and other.definite
-        and Tense.PAST not in (text_reading.tense, other.tense)
-        and not (text_reading.progressive or other.progressive)
-        and text_reading.first not in left
-        and other.first not in right
+        and len(old.keys & new.keys) > 1
+        and old.definite
+        and new.definite
+        and Tense.PAST not in (old.tense, new.tense)
+        and not (old.progressive or new.progressive)
+        and old.first not in left
+        and new.first not in right
     ):
         return Judgement(
-            relation=Relation.AMBIGUOUS,
-            rule="value",
-            detail=f"{left[0]!r} and {right[0]!r} may be two values of one thing.",
+            Relation.AMBIGUOUS,
+            "value",
+            f"{left[0]!r} and {right[0]!r} may be two values of one thing.",
         )
-    return _fixed(Relation.DIFFERENT, "other_words", "They speak of different things.")
+    return _OTHER_WORDS
 
 
 _LIVING: Final = frozenset({"live", "resid", "dwell", "base", "home", "stay", "locat", "move"})
 
 
-def _blocked(
-    text_reading: TextReading, other: TextReading, match: _Match
-) -> tuple[Relation, str, str] | None:
+def _blocked(old: TextReading, new: TextReading, match: _Match) -> Judgement | None:
     """Return why two texts whose words match are not the same all the same; None if they are."""
-    if text_reading.asks != other.asks:
-        return (Relation.DIFFERENT, "question", "One is a question.")
-    if text_reading.modals != other.modals:
-        return (Relation.AMBIGUOUS, "modal", "One is possible, wished or due, the other is so.")
-    if text_reading.quantifiers != other.quantifiers:
-        gone = text_reading.quantifiers - other.quantifiers
-        come = other.quantifiers - text_reading.quantifiers
+    if old.asks != new.asks:
+        return Judgement(Relation.DIFFERENT, "question", "One is a question.")
+    if old.modals != new.modals:
+        return Judgement(
+            Relation.AMBIGUOUS, "modal", "One is possible, wished or due, the other is so."
+        )
+    if old.quantifiers != new.quantifiers:
+        gone = old.quantifiers - new.quantifiers
+        come = new.quantifiers - old.quantifiers
         for x in gone:
             for y in come:
                 if (x, y) in tables().quantifier_clashes:
-                    return (Relation.CONTRADICTION, "quantifier", f"{x!r} against {y!r}.")
+                    return Judgement(Relation.CONTRADICTION, "quantifier", f"{x!r} against {y!r}.")
         if not (gone | come) <= grammar.MILD_QUANTIFIERS:
-            return (Relation.AMBIGUOUS, "quantifier", "They differ in how much or how often.")
-    if not same_people(text_reading, other):
-        return (Relation.DIFFERENT, "person", "They are about different persons.")
-    if (text_reading.tense, other.tense) in TENSES_APART:
-        return (Relation.DIFFERENT, "tense", "One was, the other is or will be.")
-    if text_reading.negations != other.negations:
-        return (Relation.AMBIGUOUS, "negation_scope", "One denies more than the other.")
-    if text_reading.negations and text_reading.denied != other.denied:
-        return (Relation.AMBIGUOUS, "negation_scope", "They deny different things.")
-    if text_reading.names or other.names:
-        missing = (text_reading.names - set(other.written)) | (
-            other.names - set(text_reading.written)
-        )
+            return Judgement(
+                Relation.AMBIGUOUS, "quantifier", "They differ in how much or how often."
+            )
+    if not same_people(old, new):
+        return Judgement(Relation.DIFFERENT, "person", "They are about different persons.")
+    if (old.tense, new.tense) in TENSES_APART:
+        return Judgement(Relation.DIFFERENT, "tense", "One was, the other is or will be.")
+    if old.negations != new.negations:
+        return Judgement(Relation.AMBIGUOUS, "negation_scope", "One denies more than the other.")
+    if old.negations and old.denied != new.denied:
+        return Judgement(Relation.AMBIGUOUS, "negation_scope", "They deny different things.")
+    if old.names or new.names:
+        missing = (old.names - set(new.written)) | (new.names - set(old.written))
         if missing:
-            return (Relation.DIFFERENT, "name", "A name differs.")
-    gone, come = text_reading.particles - other.particles, other.particles - text_reading.particles
+            return Judgement(Relation.DIFFERENT, "name", "A name differs.")
+    gone, come = old.particles - new.particles, new.particles - old.particles
     if not gone.isdisjoint(_FIRM_ROLES) and not come.isdisjoint(_FIRM_ROLES):
-        return (Relation.DIFFERENT, "direction", "A preposition differs.")
+        return Judgement(Relation.DIFFERENT, "direction", "A preposition differs.")
     if match.mild[0] and match.mild[1]:
-        return (Relation.DIFFERENT, "other_words", "A word differs on either side.")
-    if _bindings_differ(text_reading, other):
-        return (Relation.DIFFERENT, "bound_value", "The numbers count different things.")
-    if _swapped(text_reading, other):
-        return (Relation.DIFFERENT, "roles", "Who does it to whom differs.")
+        return Judgement(Relation.DIFFERENT, "other_words", "A word differs on either side.")
+    if _bindings_differ(old, new):
+        return Judgement(Relation.DIFFERENT, "bound_value", "The numbers count different things.")
+    if _swapped(old, new):
+        return Judgement(Relation.DIFFERENT, "roles", "Who does it to whom differs.")
     return None
 
 
-def _bindings_differ(text_reading: TextReading, other: TextReading) -> bool:
+def _bindings_differ(old: TextReading, new: TextReading) -> bool:
     """Say whether two numbers changed places: 3 cats and 5 dogs, 5 cats and 3 dogs."""
-    if len(text_reading.bound) < 2:
+    if len(old.bound) < 2:
         return False
-    return _rebound(text_reading, other) or _rebound(other, text_reading)
+    return _rebound(old, new) or _rebound(new, old)
 
 
-def _rebound(text_reading: TextReading, other: TextReading) -> bool:
-    values, words = dict(other.bound), {word: value for value, word in other.bound if word}
+def _rebound(old: TextReading, new: TextReading) -> bool:
+    values, words = dict(new.bound), {word: value for value, word in new.bound if word}
     return any(
         word and words.get(word, value) != value and values.get(value, word) != word
-        for value, word in text_reading.bound
+        for value, word in old.bound
     )
 
 
-def _swapped(text_reading: TextReading, other: TextReading) -> bool:
+def _swapped(old: TextReading, new: TextReading) -> bool:
     """Say whether two words changed roles: "A sent B to C" and "C sent B to A"."""
-    if bool(text_reading.agent) != bool(other.agent):
-        passive, active = (text_reading, other) if text_reading.agent else (other, text_reading)
+    if bool(old.agent) != bool(new.agent):
+        passive, active = (old, new) if old.agent else (new, old)
         order = [key for key, _ in active.frame]
         patient = passive.frame[0][0]
         if active.copular or passive.agent not in order or patient not in order:
             return False
         return order.index(patient) < order.index(passive.agent)
-    if text_reading.frame == other.frame:
+    if old.frame == new.frame:
         return False
     # a word that stands twice has its last place here, so the answer may depend on who asks
-    return _exchanged(text_reading, other) or _exchanged(other, text_reading)
+    return _exchanged(old, new) or _exchanged(new, old)
 
 
-def _exchanged(text_reading: TextReading, other: TextReading) -> bool:
+def _exchanged(old: TextReading, new: TextReading) -> bool:
     """Say whether two words of the first text stand in each other's place in the second."""
-    places = {key: index for index, (key, _) in enumerate(text_reading.frame)}
-    others = {key: index for index, (key, _) in enumerate(other.frame)}
+    places = {key: index for index, (key, _) in enumerate(old.frame)}
+    others = {key: index for index, (key, _) in enumerate(new.frame)}
     shared = [key for key in places if key in others]
     if len(shared) > MOST_PLACES:
-        return text_reading.order != other.order
-    first, second = dict(text_reading.frame), dict(other.frame)
+        return old.order != new.order
+    first, second = dict(old.frame), dict(new.frame)
     moved = [key for key in shared if first[key] != second[key]]
     if any(first[key] in _FIRM_ROLES and second[key] in _FIRM_ROLES for key in moved):
         return True

@@ -46,15 +46,15 @@ _PLACES: Final[Mapping[str, str]] = {
 _JOIN: Final = stem("join")
 
 
-def one_date(text_reading: TextReading, other: TextReading) -> bool:
+def one_date(old: TextReading, new: TextReading) -> bool:
     """Say whether both texts date something definite that has one date."""
-    if text_reading.copular and other.copular and text_reading.definite and other.definite:
+    if old.copular and new.copular and old.definite and new.definite:
         return True
-    return _holds_one(text_reading, other, ONE_DATE)
+    return _holds_one(old, new, ONE_DATE)
 
 
 def one_thing(
-    text_reading: TextReading, other: TextReading, left: Sequence[str], right: Sequence[str]
+    old: TextReading, new: TextReading, left: Sequence[str], right: Sequence[str]
 ) -> bool:
     """Say whether what is left of two texts are two values of a slot that holds one.
 
@@ -63,32 +63,32 @@ def one_thing(
     """
     if not _SLOTS.isdisjoint((*left, *right)):
         return False  # "lives in", "works in": what is said differs, and not what of
-    first, second = _roles_of(text_reading, left), _roles_of(other, right)
-    somewhere = text_reading.copular and other.copular and first == {"in"}
-    if not somewhere and not _holds_one(text_reading, other, ONE_THING):
+    first, second = _roles_of(old, left), _roles_of(new, right)
+    somewhere = old.copular and new.copular and first == {"in"}
+    if not somewhere and not _holds_one(old, new, ONE_THING):
         return False
     if first != second or "of" in first:
         return False
-    if not _AT_A_PLACE.isdisjoint(text_reading.keys & other.keys) and not first <= _PLACED:
+    if not _AT_A_PLACE.isdisjoint(old.keys & new.keys) and not first <= _PLACED:
         return False
-    leading = [_leads(text_reading, left), _leads(other, right)]
+    leading = [_leads(old, left), _leads(new, right)]
     if all(leading):  # "Rex is my dog" and "Luna is my dog": the same owner
-        return "1" in text_reading.persons and "1" in other.persons
-    return (leading[0] or _follows(text_reading, left)) and (leading[1] or _follows(other, right))
+        return "1" in old.persons and "1" in new.persons
+    return (leading[0] or _follows(old, left)) and (leading[1] or _follows(new, right))
 
 
-def of_a_series(text_reading: TextReading, other: TextReading) -> bool:
+def of_a_series(old: TextReading, new: TextReading) -> bool:
     """Say whether both are about things that a number tells apart: widget 10 and widget 11.
 
     "The" or "my" something is one thing all the same: "version 3 is the default".
     """
-    labels = text_reading.label, other.label
-    if not all(labels) or labels[0] == labels[1] or text_reading.first != other.first:
+    labels = old.label, new.label
+    if not all(labels) or labels[0] == labels[1] or old.first != new.first:
         return False
-    if text_reading.keys != other.keys:
+    if old.keys != new.keys:
         return True
-    rest = [_without(reading.values, reading.label) for reading in (text_reading, other)]
-    said_of_each = text_reading.be and other.be and not _IDENTIFIES.search(other.normal)
+    rest = [_without(reading.values, reading.label) for reading in (old, new)]
+    said_of_each = old.be and new.be and not _IDENTIFIES.search(new.normal)
     return rest[0] != rest[1] or said_of_each
 
 
@@ -132,14 +132,14 @@ def _first_name(reading: TextReading) -> str:
 _AT: Final = frozenset({"", "in", "for", "to"})
 
 
-def _holds_one(text_reading: TextReading, other: TextReading, words: Set[str]) -> bool:
-    if not (text_reading.definite and other.definite):
+def _holds_one(old: TextReading, new: TextReading, words: Set[str]) -> bool:
+    if not (old.definite and new.definite):
         return False
-    if text_reading.progressive or other.progressive:
+    if old.progressive or new.progressive:
         words = LASTING
-    elif text_reading.be and other.be:
+    elif old.be and new.be:
         words = words | STATED
-    return not (words.isdisjoint(text_reading.keys) or words.isdisjoint(other.keys))
+    return not (words.isdisjoint(old.keys) or words.isdisjoint(new.keys))
 
 
 def _roles_of(reading: TextReading, keys: Sequence[str]) -> set[str]:
@@ -159,9 +159,9 @@ def _leads(reading: TextReading, keys: Sequence[str]) -> bool:
     return reading.copular and not reading.owned and bool(before) and set(before) == set(keys)
 
 
-def same_people(text_reading: TextReading, other: TextReading) -> bool:
+def same_people(old: TextReading, new: TextReading) -> bool:
     """Say whether nothing tells that two texts are about different persons: I, he, she."""
-    mine, theirs = text_reading.persons & _FIRM, other.persons & _FIRM
+    mine, theirs = old.persons & _FIRM, new.persons & _FIRM
     return mine <= theirs or theirs <= mine
 
 
