@@ -20,7 +20,8 @@ from factbook.extract.voice import OwnWords, own_words
 from factbook.language.calendar import is_calendar_word
 from factbook.language.common_words import is_function_word
 from factbook.language.reader.read import read
-from factbook.language.reader.reading import Reading, Span, children
+from factbook.language.reader.reading import Reading, Span
+from factbook.language.reader.tree import Tree
 from factbook.language.sentences import LINE_END
 from factbook.model.entities import PreferenceType
 from factbook.model.keys import entity_name
@@ -73,7 +74,7 @@ def _opinions(text: str, mixed: bool) -> tuple[Opinion, ...]:
         signs[sentence.start : end] = words
     own = "".join(signs)
     reading = read(own)
-    tree = _Tree(reading)
+    tree = Tree(reading)
     told = [*_ordered(own), *_of_pronouns(reading, tree)]
     told += [
         one
@@ -139,19 +140,7 @@ _TITLE: Final = re.compile(r"\s{1,4}[\"“](?P<title>[^\"“”\n]{1,80})[\"”]
 _NUMBER: Final = re.compile(r" \d{1,4}(?:\.\d{1,3})?(?=\W|$)(?! \w+s\b)")
 
 
-class _Tree:
-    """The words of a text and what hangs on each."""
-
-    def __init__(self, reading: Reading) -> None:
-        self.tokens = reading.tokens
-        self.lows = [token.text.casefold() for token in reading.tokens]
-        self.below = children(reading.tokens)
-
-    def of(self, word: int, *relations: str) -> list[int]:
-        return [i for i in self.below[word] if self.tokens[i].relation in relations]
-
-
-def _of_things(reading: Reading, tree: _Tree) -> Iterator[Opinion]:
+def _of_things(reading: Reading, tree: Tree) -> Iterator[Opinion]:
     """Yield the things of which the reader tells that they are liked or disliked."""
     for span in reading.opinions:
         if span.chance < policy.TASTE_SURE or span.sure < policy.TASTE_SIGN_SURE:
@@ -173,10 +162,10 @@ def _is_void(reading: Reading, at: int) -> bool:
     return clause is not None and bool(clause.flags & _VOID)
 
 
-def _is_denied_twice(tree: _Tree, word: int) -> bool:
+def _is_denied_twice(tree: Tree, word: int) -> bool:
     """Say whether a word hangs on a verb by which nothing is said to be liked: "I don't hate X"."""
     head = tree.tokens[word].head
-    named = head >= 0 and tree.tokens[word].relation == "obj" and tree.lows[head] in OF_TASTE
+    named = head >= 0 and tree.tokens[word].relation == "obj" and tree.lower[head] in OF_TASTE
     return named and _sense(tree, head) is None
 
 
@@ -191,23 +180,23 @@ def _whole(reading: Reading, one: Opinion) -> Opinion:
     return one._replace(end=number.end()) if number else one
 
 
-def _introduces(tree: _Tree, word: int) -> bool:
+def _introduces(tree: Tree, word: int) -> bool:
     """Say whether a name only says who the writer or theirs is: "my name is Ada"."""
     subjects = tree.of(word, "nsubj") if tree.of(word, "cop") else []
-    return any(tree.lows[j] in _OWNED for i in subjects for j in (i, *tree.below[i]))
+    return any(tree.lower[j] in _OWNED for i in subjects for j in (i, *tree.below[i]))
 
 
-def _is_said(tree: _Tree, reading: Reading, span: Span) -> bool:
+def _is_said(tree: Tree, reading: Reading, span: Span) -> bool:
     """Say whether the clause of a stretch has a word of liking: "Elden Ring is my favorite"."""
     clause = reading.clause_at(span.begin)
-    lows = set(tree.lows[clause.first : clause.last]) if clause else set()
+    lows = set(tree.lower[clause.first : clause.last]) if clause else set()
     return bool(lows & (OF_TASTE | _FAVORITE | _FOND | _BORNE) and lows & _OWNED)
 
 
-def _of_pronouns(reading: Reading, tree: _Tree) -> Iterator[Opinion]:
+def _of_pronouns(reading: Reading, tree: Tree) -> Iterator[Opinion]:
     """Yield what a pronoun behind a verb of taste stands for ("Love it"), and titles there."""
     for i, token in enumerate(reading.tokens):
-        if token.pos != "VERB" or tree.lows[i] not in OF_TASTE | _BORNE:
+        if token.pos != "VERB" or tree.lower[i] not in OF_TASTE | _BORNE:
             continue
         liked = _sense(tree, i)
         if liked is None or not _is_meant(tree, i) or _is_void(reading, token.begin):
@@ -218,7 +207,7 @@ def _of_pronouns(reading: Reading, tree: _Tree) -> Iterator[Opinion]:
         if title := _TITLE.match(reading.text, token.end):
             yield Opinion(title.start("title"), title.end("title"), liked, why)
         for at in tree.of(i, "obj"):
-            low = tree.lows[at]
+            low = tree.lower[at]
             if low not in _PRONOUNS or tree.of(i, "advcl", "ccomp"):
                 continue  # "I love it when it rains"
             begin, end = tree.tokens[at].begin, tree.tokens[at].end
@@ -229,28 +218,28 @@ def _of_pronouns(reading: Reading, tree: _Tree) -> Iterator[Opinion]:
                 yield Opinion(begin, end, liked, why, low)
 
 
-def _sense(tree: _Tree, verb: int) -> bool | None:
+def _sense(tree: Tree, verb: int) -> bool | None:
     """Return whether a verb likes, None for others: who does not hate a thing need not like it."""
-    low = tree.lows[verb]
-    denied = bool({tree.lows[i] for i in tree.of(verb, "advmod", "aux")} & _DENIALS)
+    low = tree.lower[verb]
+    denied = bool({tree.lower[i] for i in tree.of(verb, "advmod", "aux")} & _DENIALS)
     if low in _LIKES:
         return not denied
-    can = {tree.lows[i] for i in tree.of(verb, "aux")} & {"ca", "can", "cannot", "cant"}
+    can = {tree.lower[i] for i in tree.of(verb, "aux")} & {"ca", "can", "cannot", "cant"}
     return False if (low in _HATES and not denied) or (low in _BORNE and denied and can) else None
 
 
-def _is_meant(tree: _Tree, verb: int) -> bool:
+def _is_meant(tree: Tree, verb: int) -> bool:
     """Say whether a verb is said of the writer, as it is and not as it might be."""
     own: bool | None = None  # whether the subject is the writer
     word = verb
     for _ in range(len(tree.tokens)):
         token = tree.tokens[word]
-        below = {tree.lows[i] for i in tree.of(word, "aux", "mark", "advmod")}
+        below = {tree.lower[i] for i in tree.of(word, "aux", "mark", "advmod")}
         if below & _UNREAL:
             return False
         subjects = tree.of(word, "nsubj", "csubj")
         if own is None and subjects:
-            own = bool({tree.lows[j] for i in subjects for j in (i, *tree.of(i, "conj"))} & _SELF)
+            own = bool({tree.lower[j] for i in subjects for j in (i, *tree.of(i, "conj"))} & _SELF)
         if token.relation in _UNDER and not below & _BECAUSE:
             return False
         if token.relation != "conj":

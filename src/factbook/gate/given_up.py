@@ -12,8 +12,8 @@ from typing import Final, NamedTuple
 
 from factbook import policy
 from factbook.gate.reading import read
-from factbook.gate.trees import Tree
 from factbook.language.reader.reading import Reading
+from factbook.language.reader.tree import Tree
 
 
 class How(StrEnum):
@@ -96,16 +96,14 @@ def _keys(tree: Tree, words: set[int]) -> frozenset[str]:
 
 def _nouns(tree: Tree, words: set[int]) -> frozenset[str]:
     """Return the keys of the nouns among words, with what stands before one."""
-    return _keys(
-        tree,
-        {
-            n
-            for n in words
-            if tree.tokens[n].pos in _THINGS
-            or tree.tokens[n].relation in ("amod", "compound", "nummod")
-            or (n - 1 in words and tree.tokens[n].begin == tree.tokens[n - 1].end)
-        },
-    )
+    nouns = {
+        n
+        for n in words
+        if tree.tokens[n].pos in _THINGS
+        or tree.tokens[n].relation in ("amod", "compound", "nummod")
+        or (n - 1 in words and tree.tokens[n].begin == tree.tokens[n - 1].end)
+    }
+    return _keys(tree, nouns)
 
 
 def _denied(tree: Tree, word: int) -> bool:
@@ -135,8 +133,9 @@ def given_up(text: Reading) -> list[GivenUp]:
     tree = Tree(text)
     given: list[GivenUp] = []
     for n in range(len(tree.tokens)):
-        for words, named in (_replaced(tree, n), _ended(tree, n)):
-            given += _given(tree, n, words, How.OVER if named else How.REPLACED)
+        given += _given(tree, n, _replaced(tree, n), How.REPLACED)
+        words, named = _ended(tree, n)
+        given += _given(tree, n, words, How.OVER if named else How.REPLACED)
         given += _given(tree, n, _parted(tree, n), How.PARTED)
     return given
 
@@ -149,9 +148,8 @@ def set_free(text: Reading) -> list[GivenUp]:
     )
     free: list[GivenUp] = []
     for n, token in enumerate(tree.tokens):
-        kept = any(
-            c.keep >= policy.DIRECTIVE_KEEP for c in text.clauses if c.begin <= token.begin < c.end
-        )
+        clause = text.clause_at(token.begin)
+        kept = clause is not None and clause.keep >= policy.DIRECTIVE_KEEP
         free += [
             each._replace(lasts=lasts or kept)
             for each in _given(tree, n, _allowed(tree, n), How.ALLOWED)
@@ -175,7 +173,7 @@ def _given(tree: Tree, n: int, words: set[int], how: How) -> list[GivenUp]:
     return [GivenUp(*place, keys, said, how, things=_nouns(tree, words))] if keys else []
 
 
-def _replaced(tree: Tree, n: int) -> tuple[set[int], bool]:
+def _replaced(tree: Tree, n: int) -> set[int]:
     """Return what another thing is put in the place of at a word: jest, of "instead of jest"."""
     word, token = tree.lower[n], tree.tokens[n]
     following = tree.lower[n + 1] if n + 1 < len(tree.lower) else ""
@@ -196,15 +194,14 @@ def _replaced(tree: Tree, n: int) -> tuple[set[int], bool]:
         if gone in sides:  # the tree hangs both on what is new
             gone = tree.lower.index("to", n) - 1 if "to" in tree.lower[n:gone] else -1
     elif word in ("replace", "swap", "replaced", "swapped") and token.pos == "VERB":
-        objects = [m for m in tree.below[n] if tree.tokens[m].relation == "obj"]
-        gone = objects[0] if objects else -1
+        gone = next(iter(tree.of(n, "obj")), -1)
     if gone < 0 or (word != "not" and _denied(tree, n)):
-        return set(), False
+        return set()
     words = tree.under(gone, _CLAUSES)
     own = {m for m in words if tree.tokens[m].relation in ("case", "cc", "fixed", "mark")}
     own |= {m for m in words if m != gone and "to" in tree.links(m)}
     left = words - own - {n, n + 1 if word in ("instead", "rather") else n}
-    return {m for m in left if m >= n or word not in ("instead", "rather", "not")}, False
+    return {m for m in left if m >= n or word not in ("instead", "rather", "not")}
 
 
 def _ended(tree: Tree, n: int) -> tuple[set[int], bool]:
@@ -222,13 +219,16 @@ def _ended(tree: Tree, n: int) -> tuple[set[int], bool]:
         return (clause if denied else set()), False
     if _denied(tree, n):
         return set(), False
-    passive = any(tree.tokens[m].relation == "aux" for m in tree.below[n])
     gives = word in _GIVES and tree.lower[n + 1 : n + 2] == ["up"]
-    if (word in _ENDS or gives) and token.pos == "VERB" and not (word == "used" and passive):
+    if (
+        (word in _ENDS or gives)
+        and token.pos == "VERB"
+        and not (word == "used" and tree.of(n, "aux"))
+    ):
         done = _DONE | {"obl"} if gives else _DONE  # "gave up on film"
         if word == "used":
             done = frozenset({"xcomp"})  # "used to smoke", and not "used jest"
-        doing = [m for m in tree.below[n] if tree.tokens[m].relation in done]
+        doing = tree.of(n, *done)
         return (tree.under(doing[0], _CLAUSES) if doing else set()), False
     if _is_over(tree, n):
         return (tree.under(n, _CLAUSES) | _right_behind(tree, n)) - {n}, True
@@ -244,8 +244,8 @@ def _parted(tree: Tree, n: int) -> set[int]:
     word, token = tree.lower[n], tree.tokens[n]
     if word not in _PARTS or token.pos != "VERB" or _denied(tree, n):
         return set()
-    done = [m for m in tree.below[n] if tree.tokens[m].relation == "obj"]
-    where = any(m > n and tree.tokens[m].relation in _WHERE for m in tree.below[n])
+    done = tree.of(n, "obj")
+    where = any(m > n for m in tree.of(n, *_WHERE))
     return set() if not done or (word == "left" and where) else tree.under(done[0], _CLAUSES)
 
 
@@ -259,12 +259,12 @@ def _allowed(tree: Tree, n: int) -> set[int]:
     word, token = tree.lower[n], tree.tokens[n]
     done = -1
     if word in _MAY and token.relation == "aux" and token.head > n:
-        asked = [m for m in tree.below[token.head] if tree.tokens[m].relation == "nsubj"]
+        asked = tree.of(token.head, "nsubj")
         done = token.head if asked and asked[0] < n else -1  # "can you" asks
     elif word in _FINE and token.pos in ("ADJ", "VERB") and tree.below[n]:
         done = n
     elif word == "go" and "ahead" in (tree.lower[m] for m in tree.below[n]):
-        done = next((m for m in tree.below[n] if tree.tokens[m].relation == "conj"), -1)
+        done = next(iter(tree.of(n, "conj")), -1)
     if done < 0 or _denied(tree, n):
         return set()
     own = {n} if done == n else set()
@@ -285,6 +285,5 @@ def _rethought(tree: Tree, n: int) -> set[int]:
 
 def _right_behind(tree: Tree, n: int) -> set[int]:
     """Return the phrase right behind a word that hangs on its verb: "drop the rule about mocks"."""
-    beside = (m for m in tree.below[tree.tokens[n].head] if tree.tokens[m].relation == "obl")
-    phrases = (tree.under(m, _CLAUSES) for m in beside)
+    phrases = (tree.under(m, _CLAUSES) for m in tree.of(tree.tokens[n].head, "obl"))
     return next((phrase for phrase in phrases if min(phrase) == n + 1), set())

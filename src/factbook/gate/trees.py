@@ -1,4 +1,4 @@
-"""A text as a tree: what hangs on what, in which clause, and what says whose it is."""
+"""A claim or its source as a tree: which of its words say something, of whom, and beside what."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from itertools import pairwise
 from typing import Final
 
 from factbook.gate import kin
-from factbook.gate.grammar import words
 from factbook.gate.lexicon import Sort, words_of
 from factbook.language.reader.read import read
-from factbook.language.reader.reading import Reading, children
+from factbook.language.reader.reading import Reading
+from factbook.language.reader.tree import Tree
+from factbook.language.words import word_set
 
 CACHED_TREES: Final = 1_024  # a source is held against several claims
-USERS: Final = frozenset(words("i we me my our us user user's"))
+USERS: Final = word_set("i we me my our us user user's")
 _SAYS: Final = frozenset({Sort.CONTENT, Sort.NUMBER})
 _SUBJECTS: Final = frozenset({"nsubj", "csubj"})
 _EMBEDS: Final = frozenset({"ccomp", "xcomp", "acl", "advcl"})
@@ -23,15 +24,11 @@ _OF: Final = frozenset({"obj", "obl"})
 _DEEPEST: Final = 12  # ours: words above a word in which its subject is looked for
 
 
-class Tree:
-    """A text as a tree."""
+class ClaimTree(Tree):
+    """A claim or its source as a tree."""
 
     def __init__(self, reading: Reading) -> None:
-        self.reading = reading
-        self.text = reading.text
-        self.tokens = reading.tokens
-        self.below = children(reading.tokens)
-        self.lower = [token.text.lower() for token in reading.tokens]
+        super().__init__(reading)
         self.root = next((n for n, token in enumerate(reading.tokens) if token.head < 0), -1)
         self.clauses = len(reading.clauses)
         self.clause = [-1] * len(reading.tokens)  # of each word; -1 for none
@@ -52,9 +49,8 @@ class Tree:
         for _ in range(_DEEPEST):
             if at < 0:
                 break
-            for child in self.below[at]:
-                if self.tokens[child].relation in _SUBJECTS:
-                    return child
+            if subjects := self.of(at, *_SUBJECTS):
+                return subjects[0]
             if self.tokens[at].relation == "acl":
                 return self.tokens[at].head
             at = self.tokens[at].head
@@ -68,23 +64,16 @@ class Tree:
             at = self.tokens[at].head
             yield at
 
-    def links(self, at: int) -> set[str]:
-        """Return the prepositions of a word."""
-        links = (n for n in self.below[at] if self.tokens[n].relation in ("case", "mark"))
-        return {self.lower[n] for n in links}
-
     def owners(self, at: int) -> set[str]:
         """Return the pronouns that say whose a thing is."""
-        of = (n for n in self.below[at] if self.tokens[n].relation == "nmod")
-        return {self.lower[n] for n in of if self.tokens[n].pos == "PRON"}
+        return {self.lower[n] for n in self.of(at, "nmod") if self.tokens[n].pos == "PRON"}
 
     def joined(self) -> Iterator[tuple[int, int]]:
         """Yield the words that hang on each other, and what a verb joins: what is done where."""
         for at, token in enumerate(self.tokens):
             if token.head >= 0 and token.relation not in _EMBEDS | {"conj"}:
                 yield at, token.head
-            of = [n for n in self.below[at] if self.tokens[n].relation in _OF]
-            yield from pairwise(of)
+            yield from pairwise(self.of(at, *_OF))
 
     def beside(self, at: int, other: int) -> bool:
         """Say whether two words stand in parts side by side: red bike and blue car."""
@@ -103,14 +92,7 @@ class Tree:
                 return True  # one more object of a verb: "I use Rust at work and Lua at home"
         return False
 
-    def way(self, at: int) -> list[int]:
-        """Return a word and those that it hangs on, up to the root."""
-        way = [at]
-        while self.tokens[way[-1]].head >= 0 and len(way) <= len(self.tokens):
-            way.append(self.tokens[way[-1]].head)
-        return way
-
-    def shared(self, other: Tree, clause: int) -> list[str]:
+    def shared(self, other: ClaimTree, clause: int) -> list[str]:
         """Return those of its words that a clause of another text holds."""
         return [
             key
@@ -118,24 +100,8 @@ class Tree:
             if key and any(other.clause[n] == clause for n in other.where(key))
         ]
 
-    def under(self, at: int, without: frozenset[str] = frozenset()) -> set[int]:
-        """Return a word and all that hangs on it, but for what hangs by certain relations."""
-        found, open_ = {at}, [at]
-        while open_:
-            for n in self.below[open_.pop()]:
-                if n not in found and self.tokens[n].relation not in without:
-                    found.add(n)
-                    open_.append(n)
-        return found
-
-    def span(self, at: int) -> tuple[int, int]:
-        """Return where the clause of a word begins and ends, in characters."""
-        token = self.tokens[at]
-        clauses = (c for c in self.reading.clauses if c.begin <= token.begin < c.end)
-        return next(((c.begin, c.end) for c in clauses), (token.begin, token.end))
-
 
 @functools.lru_cache(maxsize=CACHED_TREES)
-def tree_of(text: str) -> Tree:
+def tree_of(text: str) -> ClaimTree:
     """Read a text as a tree; the same object for the same text."""
-    return Tree(read(text))
+    return ClaimTree(read(text))

@@ -35,6 +35,11 @@ CACHED_WORDS: Final = 65_536  # ours
 _LOCK: Final = Lock()  # a stemmer works on its own fields: two threads at once spoil the word
 
 
+def word_set(text: str) -> frozenset[str]:
+    """Return the words of a list that is written as a text."""
+    return frozenset(text.split())
+
+
 @cache
 def _stemmer() -> EnglishStemmer:
     from snowballstemmer.english_stemmer import EnglishStemmer

@@ -21,7 +21,7 @@ from pydantic import ValidationError
 from factbook import policy
 from factbook.errors import UsageError
 from factbook.extract.keyed.contracts import ApplyResult, FactsOpsResponse
-from factbook.extract.keyed.told import Tree
+from factbook.extract.keyed.told import ToldTree
 from factbook.extract.quoted_text import is_mentioned
 from factbook.extract.sentences import content_words, split
 from factbook.extract.voice import voice_of
@@ -167,7 +167,7 @@ def _not_said(said: str, text: str, start: int, end: int) -> str:
         return f"The quoted words do not say it: {grounding.why}"
     around = [part for part in split(text) if part.start < end and start < part.end]
     first = min(start, around[0].start) if around else text.rfind("\n", 0, start) + 1
-    sentence = Tree(text[first : max(end, around[-1].end if around else end)])
+    sentence = ToldTree(text[first : max(end, around[-1].end if around else end)])
     quoted = sentence.at((start - first, end - first))
     problem = sentence.unmeant(sentence.head(quoted), order=True) if quoted else ""
     if problem:

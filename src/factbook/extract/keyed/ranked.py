@@ -153,7 +153,7 @@ def _linked(told: Told, word: int, place: _Place) -> int | None:
     between = range(word + 1, first) if word < first else range(last + 1, word)
     apart = sum(4 if told.tokens[i].pos in ("PUNCT", "CCONJ") else 1 for i in between)
     token = told.tokens[word]
-    verb = next((i for i in told.up(word) if told.tokens[i].pos == "VERB"), None)
+    verb = next((i for i in told.way(word) if told.tokens[i].pos == "VERB"), None)
     puts = verb is not None and _puts(told, verb)
     if all(_joins(told, i, word, place) for i in between):
         stated = any(told.tokens[i].pos == "AUX" or told.stems[i] in _TAKING for i in between)
@@ -207,8 +207,8 @@ def _is_at(told: Told, rank: int) -> bool:
         return True
     if _number(told) == rank and any(_places(told)):
         return True
-    for i in (i for word in told.meant for i in told.up(word)):
-        around = {told.words[j] for j in told.under(i)}
+    for i in (i for word in told.meant for i in told.way(word)):
+        around = {told.words[j] for j in told.phrase(i)}
         moved = around & _BESIDE or (told.about and told.stems[i] in _SWAPPING)
         most = told.about and rank == 1 and around & _MOST
         if _puts(told, i) and (moved or most):

@@ -65,7 +65,7 @@ def _orders(told: Told, verbs: frozenset[str]) -> Iterator[tuple[int, str]]:
         plain = not NO_ORDER.search(told.words[i]) or token.relation == "xcomp"
         if plain == (mine and token.relation != "xcomp"):
             continue  # "I forget my timezone all the time", "Bob always forgets it"
-        denied = "it says what is not so" if any(map(told.negated, told.up(i))) else ""
+        denied = "it says what is not so" if any(map(told.negated, told.way(i))) else ""
         yield i, told.unmeant(i, order=True) or denied
 
 
@@ -104,14 +104,14 @@ def _is_from_list(told: Told, verb: int) -> bool:
     behind = _behind(told, verb)
     where = [i for i in behind if told.words[i] in _WHERE and told.tokens[i].relation == "case"]
     if where:
-        left = {j for i in where for j in told.under(told.tokens[i].head)}
+        left = {j for i in where for j in told.phrase(told.tokens[i].head)}
         return not left.isdisjoint(told.about) or any(told.words[j] in REFERRING for j in left)
     return True
 
 
 def _is_list(told: Told, i: int) -> bool:
     """Say whether a word stands for the whole list: "my crypto list", "everything on it"."""
-    around, behind = told.under(i), _behind(told, i)
+    around, behind = told.phrase(i), _behind(told, i)
     kinds = [told.tokens[j] for j in around if j not in told.about and j != i]
     others = told.named.isdisjoint(around) and any(kind.pos == "NOUN" for kind in kinds)
     if others or named_ranks(told.text_of([min(told.beside(i)), *behind])):
@@ -167,7 +167,7 @@ def _clear_orders(told: Told) -> Iterator[str]:
 def _fact_orders(key: str, told: Told) -> Iterator[str]:
     for verb, problem in _orders(told, REMOVING):
         for i in _objects(told, verb):
-            around = told.under(i)
+            around = told.phrase(i)
             mine = OWN & {told.words[j] for j in around}
             behind = [
                 j

@@ -16,7 +16,8 @@ from factbook.extract.base import word_set
 from factbook.extract.keyed.mentions import Heard, topic_places
 from factbook.extract.keyed.wording import LIST_WORD, QUOTED, stems_of
 from factbook.language.reader.read import read
-from factbook.language.reader.reading import Clause, children
+from factbook.language.reader.reading import Clause
+from factbook.language.reader.tree import Tree
 from factbook.language.sentences import Span
 from factbook.language.words import stem
 from factbook.model.keys import FAVORITES, normalize_fact_key, split_rank_key
@@ -42,23 +43,20 @@ _MINE_TO_SAY: Final = stems_of("want like need love remember note let say")
 _HELD: Final = _MINE_TO_SAY | stems_of(
     "think believe know guess mean make tell feel decide see find ensure"
 )
-_BESIDE: Final = ("conj", "parataxis", "list")
+_BESIDE: Final = frozenset(("conj", "parataxis", "list"))
 _INNER: Final = ("advmod", "aux", "cop", "det")
 _OVER: Final = word_set("longer more anymore")
 _SUPPOSED: Final = "it supposes something and does not say that it is so"
 _HANDED_ON: Final = "it tells what somebody said or thinks"
 
 
-class Tree:
+class ToldTree(Tree):
     """A text as it was read, one word an index."""
 
     def __init__(self, text: str) -> None:
-        self.text = text
-        self.reading = read(text)
-        self.tokens = self.reading.tokens
-        self.words = [token.text.lower().replace("’", "'") for token in self.tokens]
+        super().__init__(read(text))
+        self.words = [word.replace("’", "'") for word in self.lower]
         self.stems = [stem(word) for word in self.words]
-        self.below = children(self.tokens)  # for each word those that hang on it
 
     def at(self, span: tuple[int, int]) -> list[int]:
         """Return the words that stand in a span of the text."""
@@ -68,18 +66,9 @@ class Tree:
         """Return the first word of some that hangs on none of them."""
         return next((i for i in words if self.tokens[i].head not in words), words[0])
 
-    def up(self, i: int) -> Iterator[int]:
-        """Yield a word and those above it, up to the root of its sentence."""
-        while i >= 0:
-            yield i
-            i = self.tokens[i].head
-
-    def under(self, i: int) -> list[int]:
+    def phrase(self, i: int) -> list[int]:
         """Return a word with all that hangs on it, in order, without what is told beside it."""
-        found = [i]
-        for j in found:
-            found += [k for k in self.below[j] if self.tokens[k].relation not in _BESIDE]
-        return sorted(found)
+        return sorted(self.under(i, _BESIDE))
 
     def text_of(self, words: list[int]) -> str:
         """Return the text from the first of some words to the last, or "" where there is none."""
@@ -108,26 +97,22 @@ class Tree:
         return sorted(group)
 
     def _is_next(self, i: int) -> bool:
-        tells = any(self.tokens[k].relation in ("nsubj", "cop") for k in self.below[i])
-        return (
-            self.tokens[i].head >= 0 and self.tokens[i].relation in ("conj", "list") and not tells
-        )
+        token = self.tokens[i]
+        tells = self.of(i, "nsubj", "cop")
+        return token.head >= 0 and token.relation in ("conj", "list") and not tells
 
     def subject(self, i: int) -> str | None:
         """Return whose doing a verb is; None where nobody is named, as of an order."""
-        return next(
-            (self.words[j] for j in self.below[i] if self.tokens[j].relation == "nsubj"), None
-        )
+        return next((self.words[j] for j in self.of(i, "nsubj")), None)
 
     def requested(self, i: int) -> bool:
         """Say whether a verb is an order or its writer's own doing: "can you make", "I put"."""
         return self.subject(i) in ("you", *SELF, None)
 
     def _inner(self, i: int) -> Iterator[int]:
-        for j in self.below[i]:
-            if self.tokens[j].relation in _INNER:
-                yield j
-                yield from self._inner(j)
+        for j in self.of(i, *_INNER):
+            yield j
+            yield from self._inner(j)
 
     def negated(self, i: int) -> bool:
         """Say whether a word is denied: "not my #1", "never remove", "no longer want"."""
@@ -142,7 +127,7 @@ class Tree:
 
         `order` leaves out what is denied and what was so before: an order may name both.
         """
-        path, clause, beside = list(self.up(i)), self.clause(i), self.beside(i)
+        path, clause, beside = self.way(i), self.clause(i), self.beside(i)
         flags = clause.flags if clause else frozenset[str]()
         if clause and clause.act == "ask" and not any(map(self._is_request, path)):
             return "it is a question"
@@ -184,7 +169,7 @@ class Tree:
         return not self.requested(above) or self.stems[above] not in held
 
 
-class Told(Tree):
+class Told(ToldTree):
     """A message as it was read, with one place of a value in it, or none."""
 
     def __init__(self, heard: Heard, place: Span | None, list_key: str | None) -> None:

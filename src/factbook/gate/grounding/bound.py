@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from typing import Final
 
 from factbook.gate import kin
-from factbook.gate.grammar import words
-from factbook.gate.trees import USERS, Tree, tree_of
+from factbook.gate.trees import USERS, ClaimTree, tree_of
+from factbook.language.words import word_set
 
-_ANYBODY: Final = frozenset(words("she he they who it that this which you one there"))
-_NOBODY: Final = frozenset(words("it that this which who there"))  # stand for what is named nearby
+_ANYBODY: Final = word_set("she he they who it that this which you one there")
+_NOBODY: Final = word_set("it that this which who there")  # stand for what is named nearby
 _QUALIFIES: Final = frozenset({"amod", "nummod"})
 
 
@@ -25,7 +25,7 @@ def unbound(text: str, source: str) -> str:
     return why or _of_another(claim, said)
 
 
-def _apart(claim: Tree, said: Tree) -> str:
+def _apart(claim: ClaimTree, said: ClaimTree) -> str:
     """Find two words that a claim joins and that no clause of the source does."""
     for at, token in enumerate(claim.tokens):
         if token.head < 0 or not claim.keys[at] or not claim.keys[token.head]:
@@ -45,7 +45,7 @@ def _apart(claim: Tree, said: Tree) -> str:
     return ""
 
 
-def _told_of_another(claim: Tree, said: Tree) -> str:
+def _told_of_another(claim: ClaimTree, said: ClaimTree) -> str:
     """Find a word that a claim says of the user, and that its source says of another one alone."""
     root = claim.root
     if root < 0 or not claim.keys[root] or claim.subject(root) >= 0:
@@ -53,9 +53,9 @@ def _told_of_another(claim: Tree, said: Tree) -> str:
     upper = said.where(claim.keys[root])
     if upper and all(said.subject(n) == n and said.tokens[n].pos == "NOUN" for n in upper):
         return f"the source says of {said.tokens[upper[0]].text} what it does, not who it is"
-    for at in claim.below[root]:
+    for at in claim.of(root, "obj", "obl"):
         lower = said.where(claim.keys[at]) if claim.keys[at] else []
-        if not upper or not lower or claim.tokens[at].relation not in {"obj", "obl"}:
+        if not upper or not lower:
             continue
         if any(said.clause[n] == said.clause[m] for n in lower for m in upper):
             continue
@@ -65,17 +65,17 @@ def _told_of_another(claim: Tree, said: Tree) -> str:
     return ""
 
 
-def _qualifies_another(said: Tree, at: int, noun: int) -> bool:
+def _qualifies_another(said: ClaimTree, at: int, noun: int) -> bool:
     token = said.tokens[at]
     return token.relation in _QUALIFIES and token.head not in {noun, said.tokens[noun].head}
 
 
-def _of_another(claim: Tree, said: Tree) -> str:
+def _of_another(claim: ClaimTree, said: ClaimTree) -> str:
     """Find that the source says of another one what a claim says of its subject."""
     root = claim.root
     if root < 0:
         return ""
-    near = [n for n in claim.below[root] if claim.tokens[n].relation in {"obj", "xcomp", "obl"}]
+    near = claim.of(root, "obj", "xcomp", "obl")
     places = next(
         (at for n in (root, *near) if claim.keys[n] and (at := said.where(claim.keys[n]))), []
     )
@@ -91,12 +91,12 @@ def _of_another(claim: Tree, said: Tree) -> str:
     return f"the source says it of {said.tokens[subjects[0]].text}"
 
 
-def _held(claim: Tree, said: Tree, at: int) -> int:
+def _held(claim: ClaimTree, said: ClaimTree, at: int) -> int:
     """Count the words of a claim that stand in the clause of a word."""
     return len(claim.shared(said, said.clause[at]))
 
 
-def _may_be(claim: Tree, who: int, said: Tree, other: int) -> bool:
+def _may_be(claim: ClaimTree, who: int, said: ClaimTree, other: int) -> bool:
     """Say whether the subject of a claim may be the one that its source names."""
     joined = {said.tokens[n].text.lower() for n in said.below[other]} if other >= 0 else set()
     if other < 0 or not joined.isdisjoint({"i", "we"}):
@@ -124,7 +124,7 @@ def _may_be(claim: Tree, who: int, said: Tree, other: int) -> bool:
     return _share(said, other, claim, claim.under(who))
 
 
-def _share(said: Tree, other: int, claim: Tree, of: Iterable[int]) -> bool:
+def _share(said: ClaimTree, other: int, claim: ClaimTree, of: Iterable[int]) -> bool:
     keys = [claim.keys[n] for n in of if claim.keys[n]]
     return any(
         said.keys[n] and any(kin.support(key, said.keys[n]) for key in keys)

@@ -6,17 +6,17 @@ from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from factbook.gate.given_up import given_up
-from factbook.gate.grammar import words
 from factbook.gate.lexicon import tables
 from factbook.gate.reading import read
-from factbook.gate.trees import USERS, Tree, tree_of
+from factbook.gate.trees import USERS, ClaimTree, tree_of
+from factbook.language.words import word_set
 
-_THEIRS: Final = frozenset(words("his her their"))
-_UNREAL: Final = frozenset(words("doubt doubts dream dreamed dreamt pretend pretended pretends"))
-_NEARLY: Final = frozenset(words("almost nearly"))
+_THEIRS: Final = word_set("his her their")
+_UNREAL: Final = word_set("doubt doubts dream dreamed dreamt pretend pretended pretends")
+_NEARLY: Final = word_set("almost nearly")
 _AND: Final = frozenset({"and", "or"})
-_FROM: Final = frozenset(words("from over not"))
-_DENYING: Final = frozenset(words("against without"))
+_FROM: Final = word_set("from over not")
+_DENYING: Final = word_set("against without")
 _NOT_ALL: Final = -1
 # How much or how often: 0 hardly, 1 some, 2 most, 3 all.
 _AMOUNTS: Final = {
@@ -29,11 +29,11 @@ _AMOUNTS: Final = {
             "all every each always whole entire entirely everything everyone constantly",
         )
     )
-    for word in words(listed)
+    for word in listed.split()
 }
 
 
-def _chosen(claim: Tree, said: Tree) -> str:
+def _chosen(claim: ClaimTree, said: ClaimTree) -> str:
     """Find that a claim takes what its source takes another thing for: "tea over coffee"."""
     order, left = read(said.text).order, _left(claim)
     own = read(claim.text).keys - left
@@ -47,18 +47,18 @@ def _chosen(claim: Tree, said: Tree) -> str:
     return ""
 
 
-def _left(claim: Tree) -> frozenset[str]:
+def _left(claim: ClaimTree) -> frozenset[str]:
     """Return what a claim chooses against; of a fragment not every tree is right."""
     behind = zip(claim.keys[1:], claim.lower, strict=False)
     over = {key for key, word in behind if word in _FROM}
     return frozenset().union(over, *_given_up(claim))
 
 
-def _given_up(tree: Tree) -> list[frozenset[str]]:
+def _given_up(tree: ClaimTree) -> list[frozenset[str]]:
     return [given.keys for given in given_up(tree.reading)]
 
 
-def _more(claim: Tree, said: Tree) -> str:
+def _more(claim: ClaimTree, said: ClaimTree) -> str:
     """Find that a claim says more, or more often, than its source."""
     amounts = [(_AMOUNTS[word], word) for word in claim.lower if word in _AMOUNTS]
     own, word = max(amounts, default=(_NOT_ALL, ""))
@@ -75,7 +75,7 @@ def _more(claim: Tree, said: Tree) -> str:
     return ""
 
 
-def _linked(claim: Tree, said: Tree) -> str:
+def _linked(claim: ClaimTree, said: ClaimTree) -> str:
     """Find "with" where the source says "without", "from" where it says "to"."""
     for at, key in enumerate(claim.keys):
         there = [said.links(n) for n in said.where(key)] if key else []
@@ -93,7 +93,7 @@ def _opposed(link: str, links: set[str]) -> bool:
     )
 
 
-def _moved(claim: Tree, said: Tree) -> str:
+def _moved(claim: ClaimTree, said: ClaimTree) -> str:
     """Find two words that the source says of two things side by side: "blue bike"."""
     left = _left(claim)
     for at, other in claim.joined():
@@ -108,13 +108,13 @@ def _moved(claim: Tree, said: Tree) -> str:
     return ""
 
 
-def _theirs(claim: Tree, said: Tree) -> str:
+def _theirs(claim: ClaimTree, said: ClaimTree) -> str:
     """Find that a thing without an owner in the claim is his or hers in what the user said."""
     subject = claim.subject(claim.root)
     who = subject if subject >= 0 else claim.root
     if who < 0 or not claim.keys[who]:
         return ""
-    if any(claim.tokens[n].relation == "nmod" for n in claim.below[who]):
+    if claim.of(who, "nmod"):
         return ""
     owners = [said.owners(n) & _THEIRS for n in said.where(claim.keys[who])]
     if owners and all(owners):
@@ -122,7 +122,7 @@ def _theirs(claim: Tree, said: Tree) -> str:
     return ""
 
 
-def _unreal(claim: Tree, said: Tree) -> str:
+def _unreal(claim: ClaimTree, said: ClaimTree) -> str:
     """Find what a source tells as nearly so, doubted, dreamt, past, or said by others."""
     root = claim.root
     places = said.where(claim.keys[root]) if root >= 0 and claim.keys[root] else []
@@ -130,7 +130,7 @@ def _unreal(claim: Tree, said: Tree) -> str:
     return whys[0] if whys and len(whys) == len(places) else ""
 
 
-def _only_told(claim: Tree, said: Tree, at: int) -> str:
+def _only_told(claim: ClaimTree, said: ClaimTree, at: int) -> str:
     marks = {said.lower[n] for n in said.below[at]}
     own = {claim.lower[n] for n in claim.below[claim.root]}
     if marks & _NEARLY - set(claim.lower):
@@ -143,14 +143,14 @@ def _only_told(claim: Tree, said: Tree, at: int) -> str:
     return _of_others(claim, said, at)
 
 
-def _of_others(claim: Tree, said: Tree, at: int) -> str:
+def _of_others(claim: ClaimTree, said: ClaimTree, at: int) -> str:
     """Find that others say it of the user."""
     if not said.by_user:
         return ""
     if any("according" in said.links(n) for n in said.below[at]):
         return "it is what others say"
     for above in said.above(at):
-        under = [said.lower[n] for n in said.below[above] if said.tokens[n].relation == "obj"]
+        under = [said.lower[n] for n in said.of(above, "obj")]
         who = said.subject(above)
         named = who >= 0 and said.lower[who] not in USERS
         if "me" in under or (
@@ -166,7 +166,7 @@ class Turn(NamedTuple):
     name: str
     source: str  # a text
     claim: str  # a claim of its words that it refuses
-    find: Callable[[Tree, Tree], str]  # what is wrong, in words; "" for nothing
+    find: Callable[[ClaimTree, ClaimTree], str]  # what is wrong, in words; "" for nothing
     of_patterns: bool = False  # also where a pattern of behaviour is claimed
 
 
