@@ -37,6 +37,11 @@ def test_an_earlier_text_retires_nothing() -> None:
     assert undated.relation is Relation.SUPERSEDES
 
 
+def test_a_text_may_end_with_no_longer() -> None:
+    found = judged("Music is played by two men", "Music is played by two men no longer")
+    assert (found.relation, found.rule) == (Relation.SUPERSEDES, "given_up")
+
+
 # ------------------------------------------------------------------ unclear
 
 

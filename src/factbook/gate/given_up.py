@@ -212,10 +212,10 @@ def _ended(tree: Tree, n: int) -> tuple[set[int], bool]:
         begin, end = tree.span(n)
         clause = {m for m, other in enumerate(tree.tokens) if begin <= other.begin < end}
         denied = before == "no" or any(tree.lower[m] in _NOT | {"no"} for m in clause)
-        behind = tree.tokens[n + 1] if n + 1 < len(tree.tokens) else token
-        bare = behind.relation == "obl" and not any(tree.links(n + 1))
-        if behind.pos in _THINGS and (behind.relation in _BESIDE or bare):
-            clause = tree.under(n + 1, _CLAUSES)  # "bun now, no longer pnpm"
+        if n + 1 < len(tree.tokens) and tree.tokens[n + 1].pos in _THINGS:
+            behind = tree.tokens[n + 1].relation
+            if behind in _BESIDE or (behind == "obl" and not tree.links(n + 1)):
+                clause = tree.under(n + 1, _CLAUSES)  # "bun now, no longer pnpm"
         return (clause if denied else set()), False
     if _denied(tree, n):
         return set(), False
