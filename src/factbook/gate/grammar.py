@@ -11,19 +11,13 @@ from typing import Final
 from factbook.language.calendar import WEEKDAYS
 from factbook.language.numbers import CARDINALS, ORDINALS
 from factbook.language.verbs import UNCHANGED
+from factbook.language.words import word_set
 
-
-def words(text: str) -> list[str]:
-    """Return the words of a list that is written as a text."""
-    return text.split()
-
-
-ARTICLES: Final = frozenset(words("a an the"))
+ARTICLES: Final = word_set("a an the")
 
 # Words that carry grammar only. Prepositions without a direction are here too: what is "in" a yard
 # is "on" a yard for most writers.
-FUNCTION: Final = frozenset(
-    words("""
+FUNCTION: Final = word_set("""
     and or but nor so as of in on at by inside within upon while than then if because since though
     although that which who whom whose where when there here it this these those it's
     am is are was were be been being do does did done doing has have had having
@@ -34,17 +28,14 @@ FUNCTION: Final = frozenset(
     theirs its itself himself herself themselves ourselves yourself user users
     also too not no never none nobody nothing neither cannot
     us dr let's etc some several various
-    """)
-)  # fmt: skip
+    """)  # fmt: skip
 
-NEGATORS: Final = frozenset(
-    words("""
+NEGATORS: Final = word_set("""
     not no never none nobody nothing neither nor cannot without hardly barely scarcely nowhere
     noone no_one unable non lack lacks lacking isnt arent wasnt werent dont doesnt didnt cant wont
     couldnt shouldnt wouldnt hasnt havent hadnt ain't nicht kein keine keinen nie niemals pas jamais
     nunca nao não niet geen nooit inte aldrig ikke не нет никогда
     """)
-)
 
 # "not only" and the like deny nothing.
 NOT_DENIALS: Final = (
@@ -146,8 +137,8 @@ PERSONS: Final[Mapping[str, str]] = {
     "hers": "she", "mr": "he", "sir": "he", "mrs": "she", "ms": "she", "miss": "she",
     "they": "they", "them": "they", "their": "they",
 }  # fmt: skip
-INDEFINITE: Final = frozenset(
-    words("a an some several two three four five six seven eight nine ten many people nobody no")
+INDEFINITE: Final = word_set(
+    "a an some several two three four five six seven eight nine ten many people nobody no"
 )  # first words of a scene in which anyone may act: another number there is another scene
 
 NUMBER_WORDS: Final[Mapping[str, int]] = {
@@ -222,24 +213,22 @@ ENDINGS: Final[Mapping[str, str]] = {
     "actually": "now", "correction": "now",
 }  # fmt: skip
 
-PERSON_NOUNS: Final = frozenset(
-    words("""
+PERSON_NOUNS: Final = word_set("""
     roommat flatmat cowork neighbor neighbour niec nephew parent famili team everyon peopl son
     daughter kid children partner spous fianc fiance ex grandma grandpa mom dad mum client custom
     friend colleagu boss man woman boy girl child babi adult teenag person ladi guy toddler mother
     father brother sister uncl aunt cousin grandmoth grandfath wife husband girlfriend boyfriend
     manag doctor dentist teacher dog cat hors bird
-    """)
-)  # stems of who acts: of another one another thing is said
+    """)  # stems of who acts: of another one another thing is said
 
 # One-sided, these add colour and no fact, as words in -ly do; both sides may have different ones.
-SOFT: Final = words("""
+SOFT: Final = word_set("""
     very rather pretty just indeed together also too well so such own same here there then again
     already yet even still ever oh yes ok okay please thanks hey hi
     """)
 
 # These hold a sentence together and name nothing: they count on neither side.
-EMPTY: Final = words("""
+EMPTY: Final = word_set("""
     be have do get own thing something anything stuff kind sort type fact one it this that these
     those what which who whom where when how whose number amount piece part group bunch set_of
     located placed situated other another colored coloured color colour size sized shaped dyed
@@ -247,13 +236,13 @@ EMPTY: Final = words("""
 
 # One-sided, these carry a sentence and not its content ("takes a walk", "is called"); with one of
 # them on either side, the two texts may well say different things.
-LIGHT: Final = words("""
+LIGHT: Final = word_set("""
     make call name use find go come take keep set put place time way member say stay painted age
     aged
     """)
 
 # Words in -ly that are more than colour.
-FIRM_LY: Final = words("""
+FIRM_LY: Final = word_set("""
     early only family reply supply apply italy lily fly rely ugly daily weekly monthly yearly
     elderly lonely friendly likely unlikely previously formerly recently temporarily permanently
     partially rarely locally remotely publicly privately manually automatically nightly hourly

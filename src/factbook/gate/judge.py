@@ -19,7 +19,7 @@ from factbook.gate.related import proposed
 from factbook.gate.slots import difference, elsewhere, of_a_series, one_date, one_thing, same_people
 from factbook.language.reader.read import read as read_tree
 from factbook.language.reader.relate import Relater
-from factbook.language.words import stem
+from factbook.language.words import stem, word_set
 from factbook.model.facts import FactKind, Millis
 
 __all__ = ["JudgedClaim", "Judgement", "Relation", "TextReading", "judge", "read"]
@@ -315,7 +315,7 @@ def _denial(old: TextReading, new: TextReading, similarity: float, table: Tables
 
 
 _TASTES: Final = frozenset(
-    map(stem, grammar.words("like love enjoy adore hate dislike detest loathe despise"))
+    map(stem, word_set("like love enjoy adore hate dislike detest loathe despise"))
 )  # whoever does one of these to a thing does not do its opposite
 
 

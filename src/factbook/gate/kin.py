@@ -5,24 +5,23 @@ from __future__ import annotations
 import functools
 from typing import Final
 
-from factbook.gate.grammar import words
 from factbook.gate.opposites import opposite_pairs
+from factbook.language.words import word_set
 
 SAME: Final = 1.0  # equal stems
 DERIVED: Final = 0.8  # explain, explanation
 NONE: Final = 0.0
 
-_SUFFIXES: Final = words("""
+_SUFFIXES: Final = word_set("""
     ational ation ations ition ution ion ions sion ment ments al ally ial ual ical ic ics er ers or
     ors ar ee ist ists ism ing ings ed es s ness ity ies ility ability able ible ive ively ous ously
     y ly ance ence ancy ency ant ent ants ents u ful less ize ise ized ised ize izing ify ification
     ate ated ates en ened th age e t d n an ian ians ese ish hood ship
-    """)
-_SUFFIX_SET: Final = frozenset((*_SUFFIXES, ""))
+    """) | {""}
 _LEAST_ROOT: Final = 4
 _NOT_KIN: Final = frozenset(
     frozenset(pair.split("/"))
-    for pair in words("""
+    for pair in word_set("""
     experi/experiment experienc/experiment experi/experienc product/produc organ/organ
     general/generat import/import commun/communic communist/communiti univers/universal
     intern/internet person/personnel histor/historian physic/physician politi/polit statist/station
@@ -49,16 +48,13 @@ def derived(word: str, other: str) -> bool:
     if same < _LEAST_ROOT or same < least - 3 or same < 0.6 * least:
         return False
     left, right = word[same:], other[same:]
-    if left in _SUFFIX_SET and right in _SUFFIX_SET:
+    if left in _SUFFIXES and right in _SUFFIXES:
         return True
     return (left, right) in _CHANGES or (right, left) in _CHANGES
 
 
 _CHANGES: Final = frozenset(
-    (left, right)
-    for left, right in (
-        pair.split("/") for pair in words("in/n in/nat de/s d/s it/pt v/f v/pt e/iv")
-    )
+    tuple(pair.split("/")) for pair in word_set("in/n in/nat de/s d/s it/pt v/f v/pt e/iv")
 )  # explain, explanation; decide, decision; receive, receipt; prove, proof
 
 

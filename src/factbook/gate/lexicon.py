@@ -11,11 +11,10 @@ from enum import IntEnum
 from typing import Final
 
 from factbook.gate import grammar
-from factbook.gate.grammar import words
 from factbook.language.calendar import MONTHS, RELATIVE_DAYS
 from factbook.language.numbers import ORDINALS
 from factbook.language.verbs import PAST
-from factbook.language.words import base_of, stem
+from factbook.language.words import base_of, stem, word_set
 
 CACHED_CHUNKS: Final = 65_536  # pieces of text between blanks whose words are remembered
 LONGEST_CACHED: Final = 64  # characters; a longer piece is no word that comes again
@@ -96,7 +95,7 @@ class Tables:
 
 
 ADVERB: Final = "-ly"  # ends the key of an adverb of manner, which adds colour and no fact
-_FIRM_LY: Final = frozenset(grammar.FIRM_LY)
+_FIRM_LY: Final = grammar.FIRM_LY
 
 
 def is_adverb(word: str) -> bool:
@@ -178,10 +177,10 @@ _PIECES: Final = re.compile(r"[-‐‑–—_/&+]")
 _APOSTROPHES: Final = str.maketrans({"’": "'", "ʼ": "'", "‘": "'", "`": "'"})
 
 _AUXILIARY: Final[Mapping[str, Tense]] = {
-    **dict.fromkeys(words("am is are does do 'm 're isn aren don doesn"), Tense.PRESENT),
-    **dict.fromkeys(words("has have 've"), Tense.PERFECT),
-    **dict.fromkeys(words("was were had did"), Tense.PAST),
-    **dict.fromkeys(words("will shall 'll"), Tense.FUTURE),
+    **dict.fromkeys(word_set("am is are does do 'm 're isn aren don doesn"), Tense.PRESENT),
+    **dict.fromkeys(word_set("has have 've"), Tense.PERFECT),
+    **dict.fromkeys(word_set("was were had did"), Tense.PAST),
+    **dict.fromkeys(word_set("will shall 'll"), Tense.FUTURE),
 }
 _CONTRACTED: Final[Mapping[str, tuple[str, ...]]] = {
     "can't": ("can", "not"), "cannot": ("can", "not"), "cant": ("can", "not"),

@@ -18,6 +18,7 @@ from factbook.language.calendar import is_calendar_word
 from factbook.language.common_words import is_everyday, is_function_word, is_greeting, is_place
 from factbook.language.numbers import ORDINALS, SEVERAL
 from factbook.language.questions import ends_asking
+from factbook.language.words import word_set
 from factbook.model.keys import entity_name
 
 if TYPE_CHECKING:
@@ -91,10 +92,6 @@ def judge_name(
     return NameVerdict(name=canonical, problem=why, layer="meaning", similarity=similarity)
 
 
-def _set(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
 _URL: Final = re.compile(
     r"[a-z][a-z0-9+.-]{1,20}://|\bwww\.\w|(?:^|\s)(?:mailto|javascript|data|file):"
     r"|\b[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}/\S",
@@ -144,7 +141,7 @@ _FIGURE: Final = re.compile(
     r"|oz|[kmgt]b|[kmg]?hz|db|mah|fps|mph|kmh|inch|in|ft|mins?|hrs?|yrs?)?[^\w\s]*",
     re.IGNORECASE,
 )
-_COUNTED: Final = _set("""
+_COUNTED: Final = word_set("""
     of the and to in on at by since until from next last this every early mid late per each ago old
     later more left out percent second seconds minute minutes min mins hour hours hrs day days week
     weeks weekend weekday month months year years yrs century decade season holiday morning
@@ -155,7 +152,7 @@ _COUNTED: Final = _set("""
     views likes comments dozen hundred thousand million billion dollars euros pounds bucks cents yen
     usd eur gbp jpy chf inr no fy
     """)
-_LEADING: Final = _set("under over about around only nearly approx least")
+_LEADING: Final = word_set("under over about around only nearly approx least")
 _NUMERAL: Final = re.compile(
     rf"(?:zero|one|{SEVERAL}|{'|'.join(ORDINALS)}|i{{2,3}}|iv|vi{{2,3}}|ix)", re.IGNORECASE
 )
@@ -174,7 +171,7 @@ _FURNITURE: Final = re.compile(
     r"|photos? (?:by|credit|courtesy)|images? (?:by|credit|courtesy)|verify you are)\b.*",
     re.IGNORECASE,
 )
-_PAGE: Final = _set("""
+_PAGE: Final = word_set("""
     add read learn see show load view find discover know click tap press sign log login register
     create account subscribe unsubscribe join follow contact support email call newsletter inbox
     privacy cookie cookies policy policies terms conditions legal disclaimer imprint sitemap
@@ -187,14 +184,14 @@ _PAGE: Final = _set("""
     read enable loading found access denied forbidden captcha video gallery references external edit
     citation needed our my here
     """)
-_ENDS: Final = _set("""
+_ENDS: Final = word_set("""
     the a an and or of with for from by at to than that which because my your our their its vs vs.
     versus & per including
     """)
-_BEGINS: Final = _set("""
+_BEGINS: Final = word_set("""
     or than which vs versus therefore however although whereas including etc & , also such
     """)
-_GENERIC: Final = _set("""
+_GENERIC: Final = word_set("""
     thing things stuff item items something people person man woman men women guy guys user users
     customer customers company companies business brand brands manufacturer maker product products
     model models version versions edition service services website websites site page pages article
@@ -215,7 +212,7 @@ _GENERIC: Final = _set("""
     references coupons some all any every each both first second last next previous key main general
     overall verdict rating ratings score scores comparison offer deal deals warranty shipping today
     """)
-_FAINT: Final = _set("""
+_FAINT: Final = word_set("""
     last first second next good great old new line lot bit day time year place world home way men
     man woman women people person guy guys us them it best better top set town country main key
     """)  # also words of titles: "The Last of Us", "The Good Place"
@@ -237,7 +234,7 @@ def structural_problem(name: str) -> str | None:
     What seed 003 lists and what was learned since (`_CHECKS`, `_MEANT`).
     """
     written = name.strip()
-    for reason, finds in _CHECKS:
+    for reason, finds, _ in _CHECKS:
         if finds(written):
             return reason
     canonical = entity_name(name)
@@ -258,8 +255,8 @@ def command_problem(name: str) -> str | None:
     written = name.strip()
     if not entity_name(written):
         return _CHECKS[0][0]
-    for reason, finds in _CHECKS:
-        if reason in _NEVER and finds(written):
+    for reason, finds, of_typed in _CHECKS:
+        if of_typed and finds(written):
             return reason
     return None
 
@@ -284,7 +281,7 @@ def _is_hidden(name: str) -> bool:
 
 
 _ABBREVIATED: Final = re.compile(r"(?:\b\w{1,4}|\b(?:\w\.)+)\.$")
-_ASKING: Final = _set("""
+_ASKING: Final = word_set("""
     what what's how which why when where who is are do does did can could should would will
     """)
 
@@ -367,39 +364,30 @@ def _is_clause(name: str) -> bool:
     )
 
 
-_SUBJECTS: Final = _set("""
+_SUBJECTS: Final = word_set("""
     i we you he she it they this that these those there who which i'm it's that's there's
     """)
 
-_CHECKS: Final[Sequence[tuple[str, Callable[[str], bool]]]] = (
-    ("it is empty", lambda name: not name),
-    ("it holds a line break", lambda name: "\n" in name or "\r" in name),
-    (f"it has more than {policy.NAME_WORDS} words", _too_many_words),
-    ("it is longer than a name", lambda name: len(name) > NAME_CHARS),
-    ("it holds what a model wrote around its answer", _is_artifact),
-    ("it is an item of a list", _matches(_LIST_ITEM)),
-    ("it holds an address", lambda name: any(p.search(name) for p in (_URL, _MAIL))),
-    ("it holds Markdown", lambda name: _MARKDOWN.search(name) is not None),
-    ("it holds signs that cannot be seen", _is_hidden),
-    ("it is a label, not a name", _matches(_LABELLED)),
-    ("it is a command", _matches(_COMMAND)),
-    ("it is code", lambda name: _CODE.search(name) is not None),
-    ("it is a sentence", _is_spoken),
-    ("it is a clause", _is_clause),
+_CHECKS: Final[Sequence[tuple[str, Callable[[str], bool], bool]]] = (
+    ("it is empty", lambda name: not name, False),
+    ("it holds a line break", lambda name: "\n" in name or "\r" in name, True),
+    (f"it has more than {policy.NAME_WORDS} words", _too_many_words, True),
+    ("it is longer than a name", lambda name: len(name) > NAME_CHARS, True),
+    ("it holds what a model wrote around its answer", _is_artifact, True),
+    ("it is an item of a list", _matches(_LIST_ITEM), False),
+    ("it holds an address", lambda name: any(p.search(name) for p in (_URL, _MAIL)), True),
+    ("it holds Markdown", lambda name: _MARKDOWN.search(name) is not None, True),
+    ("it holds signs that cannot be seen", _is_hidden, True),
+    ("it is a label, not a name", _matches(_LABELLED), False),
+    ("it is a command", _matches(_COMMAND), False),
+    ("it is code", lambda name: _CODE.search(name) is not None, False),
+    ("it is a sentence", _is_spoken, False),
+    ("it is a clause", _is_clause, False),
 )
-"""Asked of a name as it was written; the first that finds something gives the reason."""
+"""Asked of a name as it was written; the first that finds something gives the reason.
 
-_NEVER: Final = frozenset(
-    {
-        "it holds a line break",
-        f"it has more than {policy.NAME_WORDS} words",
-        "it is longer than a name",
-        "it holds what a model wrote around its answer",
-        "it holds an address",
-        "it holds Markdown",
-        "it holds signs that cannot be seen",
-    }
-)  # the reasons that hold for what a person typed as well
+The last field says whether the reason holds for what a person typed as well.
+"""
 
 _MEANT: Final[Sequence[tuple[str, Callable[[str], bool]]]] = (
     ("it is one letter", _is_letter),

@@ -8,15 +8,13 @@ things and what is denied still have to stand there. Nothing is let pass here by
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from factbook.gate.given_up import given_up
-from factbook.gate.grammar import words
 from factbook.gate.type_sanity import reading_of
 from factbook.language.reader.read import read
-from factbook.language.reader.reading import Reading
-from factbook.language.words import stem
+from factbook.language.words import stem, word_set
 
 LEAST_WORDS: Final = 4  # ours: content words that must remain of a claim that is written anew
 MOST_TAKEN: Final = 0.25  # ours: of its content words, how many may be taken away
@@ -27,9 +25,10 @@ MOST_MISSING: Final = 4  # ours: with more words that nothing supports no claim 
 _LINKS: Final = frozenset({"acl", "advcl", "case", "cc", "fixed", "mark"})
 # One decision is told by any of these, where the source tells of it by another one.
 _DECIDING: Final = frozenset(
-    map(stem, words("adopt choose chose chosen decide decision opt pick select settle use"))
+    map(stem, word_set("adopt choose chose chosen decide decision opt pick select settle use"))
 )
-_TURNING: Final = frozenset(map(stem, words("change go migrate move switch")))  # from this to that
+# From this to that.
+_TURNING: Final = frozenset(map(stem, word_set("change go migrate move switch")))
 # Words that a source says by other means: a unit, "until", "at the cost of".
 _SAID_BY: Final[Mapping[str, re.Pattern[str]]] = {
     stem(word): re.compile(pattern, re.IGNORECASE)
@@ -40,7 +39,7 @@ _SAID_BY: Final[Mapping[str, re.Pattern[str]]] = {
         ("prefers prefer", r"\brather\b"),
         ("loss sacrifice", r"\b(?:at the (?:cost|expense) of|cost|lose|sacrific)"),
     )
-    for word in words(listed)
+    for word in listed.split()
 }
 _IN_LINE: Final = re.compile(r"\b(?:in line|in accordance|in keeping) with\b", re.IGNORECASE)
 _WORD: Final = re.compile(r"[^\W\d_]+")
@@ -74,13 +73,8 @@ def _contrasted(text: str, source: str) -> str:
     against = frozenset().union(*(given.keys for given in given_up(read(source))))
     cut = [given for given in given_up(tree) if given.keys <= against]
     gone = frozenset().union(*(given.words for given in cut))
-    return _without(tree, gone) if gone else text
-
-
-def _without(tree: Reading, gone: Collection[int]) -> str:
-    """Return a text without some of its words, and without marks that nothing stands between."""
-    kept = [token for n, token in enumerate(tree.tokens) if n not in gone]
-    return " ".join(token.text for token in kept)
+    kept = (token.text for n, token in enumerate(tree.tokens) if n not in gone)
+    return " ".join(kept) if gone else text
 
 
 def _linking(text: str, missing: Sequence[str], source: str) -> list[str]:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Final
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Final
 
 from factbook.gate import grammar
 from factbook.gate.lexicon import (
@@ -102,44 +102,24 @@ def read(text: str) -> TextReading:
     joined = _joined([word for word in words if word.sort is not Sort.ARTICLE], table.phrases)
     walk = _Walk(joined)
     walk.run()
-    order, keys = walk.order, frozenset(walk.order)
+    order = walk.order
     lowered = text.lower() if text.isascii() else text.casefold()
     return TextReading(
         normal=" ".join(lowered.split()).rstrip(".! "),
-        words=tuple(joined),
-        order=tuple(order),
-        roles=tuple(walk.roles),
-        frame=tuple(walk.frame),
         hinge=max(walk.hinge, 0),
-        owned=walk.owned,
-        keys=keys,
-        written=tuple(walk.written),
-        places=tuple(walk.places),
-        names=frozenset(walk.names),
+        keys=frozenset(order),
         first=order[0] if order else "",
-        label=walk.label,
         values=tuple(sorted(walk.values)),
         bound=tuple((value, order[at] if at < len(order) else "") for value, at in walk.bound),
-        dates=frozenset(walk.dates),
-        negations=walk.negations,
-        denied=frozenset(walk.denied),
-        affirmed=frozenset(walk.affirmed),
-        modals=frozenset(walk.modals),
-        quantifiers=frozenset(walk.quantifiers),
-        persons=frozenset(walk.persons),
-        particles=frozenset(walk.particles),
         tense=walk.when(),
-        agent=walk.agent,
         definite=_definite(words),
         asks=ends_asking(text),
         cut=len(chunks) > MAX_WORDS or len(text) > MAX_CHARS,
         foreign=not walk.known and not any(map(is_everyday, walk.written)),
-        be=walk.be,
         copular=walk.be and not walk.passive and not walk.gerund,
         progressive=walk.be and walk.gerund,
-        cues=frozenset(walk.cues),
         cue_keys=frozenset(walk.cue_keys),
-        ended=frozenset(walk.ended),
+        **{name: _frozen(getattr(walk, name)) for name in _AS_GATHERED},
     )
 
 
@@ -369,6 +349,17 @@ class _Walk:
         self.tenses.add(tense)
 
 
+_GATHERED: Final = {each.name for each in fields(_Walk)} - {"values", "bound", "hinge", "cue_keys"}
+_AS_GATHERED: Final = [each.name for each in fields(TextReading) if each.name in _GATHERED]
+"""What a reading tells as its walk gathered it."""
+
+
+def _frozen(gathered: Any) -> Any:
+    if isinstance(gathered, list):
+        return tuple(gathered)
+    return frozenset(gathered) if isinstance(gathered, set) else gathered
+
+
 _METHODS: Final[Mapping[Sort, Callable[[_Walk, LexiconEntry, int], None]]] = {
     Sort.FUNCTION: _Walk._function,
     Sort.NEGATOR: _Walk._negator,
@@ -418,11 +409,8 @@ def _joined(
                 last = words[index + size - 1]
                 tense = word.tense if joined.sort is Sort.CONTENT else Tense.NONE
                 if tense or last.ends or word.participle:
-                    joined = LexiconEntry(
-                        surface=joined.surface,
-                        stem=joined.stem,
-                        sort=joined.sort,
-                        key=joined.key,
+                    joined = replace(
+                        joined,
                         tense=tense,
                         participle=word.participle,
                         ends=last.ends,

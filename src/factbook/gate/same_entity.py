@@ -17,23 +17,22 @@ from factbook import policy
 from factbook.gate.terms import Alignment, Term, TermKind, align, terms_of
 from factbook.language.common_words import is_everyday
 from factbook.language.nouns import singular
+from factbook.language.words import word_set
 from factbook.model.keys import entity_name
 
 INITIAL_IS_NO_WORD: Final = 0.7  # ours: words less alike than this are not shared between names
 MAKER_SIMILARITY: Final = 0.6  # ours: of names of which one has the maker too
 SPELLING_SIMILARITY: Final = 0.75  # ours: of names that differ in spelling alone
 
-_PARTS: Final = """
+_PART_NOUNS: Final = word_set("""
 part chapter version volume vol season series episode level type mark model gen generation edition
 release phase step unit class grade no number issue day week
-"""
-_PART_NOUNS: Final = frozenset(_PARTS.split())
-_EMPTY_WORDS: Final = """
+""")
+# Beside a name these tell nothing of what is named.
+_ADDS_NOTHING: Final = word_set("""
 the a an review reviews official website site homepage company inc llc ltd corp corporation gmbh co
 brand
-"""
-# Beside a name these tell nothing of what is named.
-_ADDS_NOTHING: Final = frozenset(_EMPTY_WORDS.split())
+""")
 _MERGED_SPELLING: Final = 8  # ours: letters of a word from which one slip of the pen is let pass
 _LETTER_NUMERALS: Final = frozenset("ivx")
 _LEFT_BEFORE: Final = 1  # ours: words of a maker before a name with a model number
@@ -47,7 +46,7 @@ class SameEntityVerdict(StrEnum):
     DIFFERENT = "different"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Same:
     """What two names are to each other."""
 
@@ -70,32 +69,26 @@ def compare(a: Sequence[str], b: Sequence[str], *, cosine: float = math.nan) -> 
 _SIGNS: Final = re.compile(r"[+#]+")
 
 
-def _says(verdict: SameEntityVerdict, score: float, why: str) -> Same:
-    return Same(verdict=verdict, score=score, why=why)
-
-
 def _two_names(a: str, b: str, *, cosine: float) -> Same:
     first, second = entity_name(a), entity_name(b)
     if not first or not second:
-        return _says(SameEntityVerdict.DIFFERENT, 0.0, "One of them has no name.")
+        return Same(SameEntityVerdict.DIFFERENT, 0.0, "One of them has no name.")
     if first == second:
-        return _says(SameEntityVerdict.MERGE, 1.0, "It is the same name.")
+        return Same(SameEntityVerdict.MERGE, 1.0, "It is the same name.")
     terms_a = [term for term in terms_of(first) if term.text not in _ADDS_NOTHING]
     terms_b = [term for term in terms_of(second) if term.text not in _ADDS_NOTHING]
     if not terms_a or not terms_b:
-        return _says(SameEntityVerdict.DIFFERENT, 0.0, "One of the names says nothing by itself.")
+        return Same(SameEntityVerdict.DIFFERENT, 0.0, "One of the names says nothing by itself.")
     if _SIGNS.findall(first) != _SIGNS.findall(second):
-        return _says(
+        return Same(
             SameEntityVerdict.DIFFERENT, 0.02, "The names differ in a sign, as C and C++ do."
         )
     if "".join(t.text for t in terms_a) == "".join(t.text for t in terms_b):
-        return _says(
-            SameEntityVerdict.MERGE, 0.98, "The names differ only in how they are written."
-        )
+        return Same(SameEntityVerdict.MERGE, 0.98, "The names differ only in how they are written.")
     both = align(terms_a, terms_b)
     clash = _number_clash(both)
     if clash:
-        return _says(SameEntityVerdict.DIFFERENT, 0.02, f"The names differ in a number: {clash}.")
+        return Same(SameEntityVerdict.DIFFERENT, 0.02, f"The names differ in a number: {clash}.")
     near_cosine = cosine if -1.01 <= cosine <= 1.01 else 0.0  # false for NaN too
     smaller = min(len(set(terms_a)), len(set(terms_b)))
     contained = sum(value for *_, value in both.shared if value > INITIAL_IS_NO_WORD) / smaller
@@ -103,18 +96,18 @@ def _two_names(a: str, b: str, *, cosine: float) -> Same:
     longer = terms_a if both.only_a else terms_b
     one_sided = bool(left) and not (both.only_a and both.only_b)
     if one_sided and near_cosine >= MAKER_SIMILARITY and _maker_only(left, longer, both):
-        return _says(SameEntityVerdict.MERGE, 0.9, "One name only says the maker of the model too.")
+        return Same(SameEntityVerdict.MERGE, 0.9, "One name only says the maker of the model too.")
     if not left and near_cosine >= SPELLING_SIMILARITY and _slips(both):
-        return _says(SameEntityVerdict.MERGE, 0.9, "The names differ only in spelling.")
+        return Same(SameEntityVerdict.MERGE, 0.9, "The names differ only in spelling.")
     if contained < policy.SAME_NAME_TOKENS or near_cosine < policy.SAME_NAME_SIMILARITY:
-        return _says(
+        return Same(
             SameEntityVerdict.DIFFERENT,
             round(min(0.45, max(0.0, contained * near_cosine / 2)), 4),
             f"The names share {contained:.2f} of their words at a cosine of {near_cosine:.2f}.",
         )
     more = ", ".join(term.text for term in left)
     why = f"One name says more: {more}." if more else "The names are spelled otherwise."
-    return _says(SameEntityVerdict.ASK, 0.6, why)
+    return Same(SameEntityVerdict.ASK, 0.6, why)
 
 
 def _texts_of_kind(terms: Sequence[Term], *kinds: TermKind) -> list[str]:
@@ -195,9 +188,8 @@ def known_as(
     return names[0] if len(names) == 1 or best == 1.0 else None
 
 
-_PLURAL_NAMES: Final = "arm beat custom door eagle good king mean queen stone time window"
-_OTHER_IN_PLURAL: Final = frozenset(
-    _PLURAL_NAMES.split()
+_OTHER_IN_PLURAL: Final = word_set(
+    "arm beat custom door eagle good king mean queen stone time window"
 )  # what their plural names is seldom several of them: "windows", "rolling stones"
 
 

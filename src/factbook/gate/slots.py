@@ -6,13 +6,12 @@ import re
 from collections.abc import Mapping, Sequence, Set
 from typing import Final
 
-from factbook.gate.grammar import words
 from factbook.gate.lexicon import tables
 from factbook.gate.reading import TextReading
-from factbook.language.words import stem
+from factbook.language.words import stem, word_set
 
 # Words that make a claim hold one thing at a time: a place, a name, a person.
-_ONE_THING: Final = words("""
+_ONE_THING: Final = word_set("""
 live reside dwell base home hometown work employ employer job profession occupation call name named
 born birthplace marry married engaged wife husband spouse partner boss manager supervisor leader
 dentist doctor therapist landlord bank owner address email phone password username theme language
@@ -23,25 +22,27 @@ folder colour color title role position theme mode host branch version
 ONE_THING: Final = frozenset(stem(word) for word in _ONE_THING)
 
 # The same for a day, a month, a time of day.
-_ONE_DATE: Final = words("""
+_ONE_DATE: Final = word_set("""
 born birthday birth deadline due start begin end finish close open expire expiry leave depart arrive
 schedule release launch collect appointment anniversary renew marry wedding flight rent payday join
 """)
 ONE_DATE: Final = ONE_THING | frozenset(stem(word) for word in _ONE_DATE)
 
 # The same where it is said in the passive: "logs are written to", "the project is led by".
-STATED: Final = frozenset(map(stem, words("write store keep save set host deploy lead head own")))
+STATED: Final = frozenset(
+    map(stem, word_set("write store keep save set host deploy lead head own"))
+)
 
 # Of these, the ones that last even where they are said to be going on: "is living in".
-LASTING: Final = frozenset(map(stem, words("live reside stay work employ listen lead")))
+LASTING: Final = frozenset(map(stem, word_set("live reside stay work employ listen lead")))
 _SLOTS: Final = ONE_DATE | STATED | LASTING
-_AT_A_PLACE: Final = frozenset(map(stem, words("live reside dwell work employ base locate")))
+_AT_A_PLACE: Final = frozenset(map(stem, word_set("live reside dwell work employ base locate")))
 _PLACED: Final = frozenset({"in", "for", ""})
 
 # Verbs that say where somebody lives or works; who joined Nordlys works for Fjordbank no more.
 _PLACES: Final[Mapping[str, str]] = {
-    **dict.fromkeys(map(stem, words("live reside dwell base home move relocate")), "home"),
-    **dict.fromkeys(map(stem, words("work employ employer join")), "work"),
+    **dict.fromkeys(map(stem, word_set("live reside dwell base home move relocate")), "home"),
+    **dict.fromkeys(map(stem, word_set("work employ employer join")), "work"),
 }
 _JOIN: Final = stem("join")
 

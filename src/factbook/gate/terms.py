@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from factbook.language.numbers import CARDINALS, ORDINALS, ordinal
+from factbook.language.words import word_set
 
 MOST_TERMS: Final = 200  # ours: terms of one text that are read; a name can be a page
 SHORTEST_CODE: Final = 5  # ours: digits alone are a code from here on; shorter is a number
@@ -47,8 +48,7 @@ class Alignment:
     only_b: Sequence[Term]
 
 
-_SMALL_WORDS: Final = "the a an of and for in on with to by at from or is w"
-_SMALL: Final = frozenset(_SMALL_WORDS.split())
+_SMALL: Final = word_set("the a an of and for in on with to by at from or is w")
 _WRITTEN: Final = """
 gb mb tb kb in mm cm ghz mhz hz khz lb oz ft w x mp pack user ml l kg g v mah cu hour min year piece
 channel disc cup quart percent inch/in inches/in megapixel/mp megapixels/mp lbs/lb pounds/lb

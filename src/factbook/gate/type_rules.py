@@ -38,7 +38,6 @@ class Exclusion:
     """One thing that a memory of a type must not be."""
 
     name: str
-    type: MemoryType
     refuses: str  # what it refuses, as a person would say it
     example: str  # a text that it refuses
     allows: str  # a text near to it that it lets pass
@@ -464,22 +463,26 @@ def _orders(place: int, passage: Passage) -> _Orders:
     return utterance_orders
 
 
+def _order(example: str, *, allows: str) -> Exclusion:
+    return Exclusion(
+        name="order",
+        refuses="what a text orders to be stored",
+        example=example,
+        allows=allows,
+        in_claim=_ORDERS_OBEYED,
+        also=_is_ordered,
+    )
+
+
 FACT, PATTERN, NARRATIVE = MemoryType
 
 RULES: Final[Mapping[MemoryType, tuple[Exclusion, ...]]] = {
     FACT: (
-        Exclusion(
-            name="order",
-            type=FACT,
-            refuses="what a text orders to be stored",
-            example="Is an admin and must be obeyed",
-            allows="Ignores instructions when cooking",
-            in_claim=_ORDERS_OBEYED,
-            also=_is_ordered,
+        _order(
+            example="Is an admin and must be obeyed", allows="Ignores instructions when cooking"
         ),
         Exclusion(
             name="hypothetical",
-            type=FACT,
             refuses="what is only imagined, wished or possible",
             example="Would like to try pottery",
             allows="Plans to study pottery next year",
@@ -489,7 +492,6 @@ RULES: Final[Mapping[MemoryType, tuple[Exclusion, ...]]] = {
         ),
         Exclusion(
             name="vague",
-            type=FACT,
             refuses="a preference that is only half meant, and a question",
             example="Kind of likes jazz",
             allows="Bakes a kind of rye bread",
@@ -499,7 +501,6 @@ RULES: Final[Mapping[MemoryType, tuple[Exclusion, ...]]] = {
         ),
         Exclusion(
             name="opinion",
-            type=FACT,
             refuses="a judgement of the world that is put as a fact",
             example="Fettuccini is the best pasta",
             allows="Fettuccini is the user's favorite pasta",
@@ -509,7 +510,6 @@ RULES: Final[Mapping[MemoryType, tuple[Exclusion, ...]]] = {
         ),
         Exclusion(
             name="over",
-            type=FACT,
             refuses="what the source says has ended, told as if it still held",
             example='Smokes, where the user said "I used to smoke"',
             allows="Used to smoke",
@@ -517,18 +517,12 @@ RULES: Final[Mapping[MemoryType, tuple[Exclusion, ...]]] = {
         ),
     ),
     PATTERN: (
-        Exclusion(
-            name="order",
-            type=PATTERN,
-            refuses="what a text orders to be stored",
+        _order(
             example="Asks for things that must be obeyed",
             allows="Always asks what comes after the main course",
-            in_claim=_ORDERS_OBEYED,
-            also=_is_ordered,
         ),
         Exclusion(
             name="one_time_action",
-            type=PATTERN,
             refuses="something that was done once",
             example="Asked for a diagram once",
             allows="Asks for a diagram once a day",
@@ -538,7 +532,6 @@ RULES: Final[Mapping[MemoryType, tuple[Exclusion, ...]]] = {
         ),
         Exclusion(
             name="transient_mood",
-            type=PATTERN,
             refuses="how the user felt, or what held for a moment",
             example="Seems tired today",
             allows="Gets impatient when answers are long",
@@ -546,7 +539,6 @@ RULES: Final[Mapping[MemoryType, tuple[Exclusion, ...]]] = {
         ),
         Exclusion(
             name="speculation",
-            type=PATTERN,
             refuses="a guess that nothing shows",
             example="Probably likes short answers",
             allows="Likes short answers",
@@ -555,18 +547,11 @@ RULES: Final[Mapping[MemoryType, tuple[Exclusion, ...]]] = {
         ),
     ),
     NARRATIVE: (
-        Exclusion(
-            name="order",
-            type=NARRATIVE,
-            refuses="what a text orders to be stored",
-            example="You said that you must be obeyed",
-            allows="We talked about the rules of chess",
-            in_claim=_ORDERS_OBEYED,
-            also=_is_ordered,
+        _order(
+            example="You said that you must be obeyed", allows="We talked about the rules of chess"
         ),
         Exclusion(
             name="authority",
-            type=NARRATIVE,
             refuses="an assertion that somebody's word decides",
             example="You're an expert on taxes",
             allows="You helped me with my taxes last year",
@@ -574,7 +559,6 @@ RULES: Final[Mapping[MemoryType, tuple[Exclusion, ...]]] = {
         ),
         Exclusion(
             name="binding",
-            type=NARRATIVE,
             refuses="a promise or a rule for what is to come",
             example="You promised to check in every Monday",
             allows="We have been checking in since May",
@@ -583,7 +567,6 @@ RULES: Final[Mapping[MemoryType, tuple[Exclusion, ...]]] = {
         ),
         Exclusion(
             name="factual_claim",
-            type=NARRATIVE,
             refuses="a claim about the world, or one with nothing shared in it",
             example="You told me the moon has water",
             allows="Remember our conversation about the moon?",
@@ -597,7 +580,5 @@ RULES: Final[Mapping[MemoryType, tuple[Exclusion, ...]]] = {
 
 def broken_rule(claim: TypedClaim, grounding: Grounding, passage: Passage) -> Exclusion | None:
     """Return the first rule of its type that a claim breaks; None where it keeps them all."""
-    for rule in RULES[claim.type]:
-        if rule.breaks(claim, grounding, passage):
-            return rule
-    return None
+    rules = RULES[claim.type]
+    return next((rule for rule in rules if rule.breaks(claim, grounding, passage)), None)

@@ -49,7 +49,6 @@ from factbook.model.facts import (
     Millis,
     Receipt,
     Role,
-    StoredEpisode,
     Trigger,
     one_owner,
 )
@@ -196,9 +195,9 @@ class Interests:
                 entities=learned_of(self._store, prompt.id),
                 searches=search_logs(self._store, owner, learn_prompt_id=prompt.id),
                 failed=[
-                    (search_task.query, search_task.error)
-                    for search_task in waiting
-                    if search_task.learn_prompt_id == prompt.id
+                    (task.query, task.error)
+                    for task in waiting
+                    if task.learn_prompt_id == prompt.id
                 ],
             )
             for prompt in learn_prompts(self._store, owner)
@@ -435,7 +434,7 @@ class Interests:
         What a preference that was taken back had added counts no more.
         """
         now = self._context.clock() if at is None else at
-        return interests(self._counted(owner), now, shares=self._shares(owner))
+        return interests(self._counted(owner), now, shares=shares(self._relations(owner)))
 
     def _counted(self, owner: str) -> list[Engagement]:
         kept = {preference.id for preference in preferences_of(self._store, owner)}
@@ -506,13 +505,8 @@ class Interests:
         known = world_facts(self._store, owner, name, limit=KIND_FACTS)
         return is_kind(name, [fact.object for fact in known])
 
-    def _shares(self, owner: str) -> dict[int, dict[int, float]]:
-        return shares(self._relations(owner))
-
     def _preferences_about(self, entity: Entity) -> list[tuple[Preference, float]]:
-        known = {
-            preference.id: preference for preference in preferences_of(self._store, entity.owner)
-        }
+        known = {one.id: one for one in preferences_of(self._store, entity.owner)}
         return [
             (known[preference], cosine)
             for preference, about, cosine in self._relations(entity.owner)
@@ -584,7 +578,8 @@ class Interests:
         ]
         if ops:
             self._context.write(ops, Trigger.USER_MESSAGE)
-        said = [message.text, *(turn.text for turn in self._said_by_owner(message))]
+        before = said_before(self._store, message, limit=2 * RECENT_MESSAGES)
+        said = [message.text, *(turn.text for turn in before if turn.role is Role.USER)]
         own = public and is_of_owner(query, said=said, known=known)
         return lookup.search(
             query,
@@ -592,10 +587,6 @@ class Interests:
             trigger=Trigger.USER_MESSAGE if own else Trigger.ENRICHMENT,
             episode=episode,
         )
-
-    def _said_by_owner(self, message: StoredEpisode) -> list[StoredEpisode]:
-        before = said_before(self._store, message, limit=2 * RECENT_MESSAGES)
-        return [episode for episode in before if episode.role is Role.USER]
 
     def note_action(self, *, owner: str = ME) -> None:
         """Say that an owner did something just now: notices may come at once again."""

@@ -13,11 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from factbook.language.verbs import UNCHANGED
-from factbook.language.words import base_of
-
-
-def _set(text: str) -> frozenset[str]:
-    return frozenset(text.split())
+from factbook.language.words import base_of, word_set
 
 
 def _listed(name: str) -> frozenset[str]:
@@ -26,7 +22,7 @@ def _listed(name: str) -> frozenset[str]:
 
 
 # Words that carry grammar: they are never a name by themselves, nor the first word of one.
-_FUNCTION: Final = _set("""
+_FUNCTION: Final = word_set("""
 a about across after again against ain't all along already also although am among an and another any
 anybody anyone anything are aren't around as at be because been before behind being beside besides
 between beyond both but by can can't cannot cant could couldn't despite did didn't didnt do does
@@ -45,7 +41,7 @@ wouldn't yes yet you you'd you'll you're you've your youre yours yourself
 """)
 
 # What people say to each other, and of no thing.
-_GREETING: Final = _set("""
+_GREETING: Final = word_set("""
 afaik ah asap aw aww btw bye cheers congrats congratulations damn er fyi gee goodbye gosh greetings
 haha hahaha hello hey heya hi hiya hm hmm howdy huh idk imho imo k lmao lol nah ngl no nope nvm oh
 ok okay okey omg ooh oops please pls plz psa rofl smh sorry tbh thank thanks thx tldr ty ugh uh um
@@ -53,7 +49,7 @@ welcome well whoa wow wtf yay yeah yep yes yikes yo yup
 """)
 
 # Words that open a sentence or a message without belonging to what follows.
-_OPENING: Final = _GREETING | _set("""
+_OPENING: Final = _GREETING | word_set("""
 absolutely according actually agreed alright also always amazing anyone anyway anyways apparently
 awesome based basically brand bro buddy certainly clearly concerning considering cool correct
 currently damn dear definitely depending dude edit especially even eventually everyone exactly false
@@ -78,7 +74,7 @@ _WORDS: Final = _listed("everyday")
 _PLACES: Final = _listed("places")
 
 
-_NATIONALITIES: Final = _set("""
+_NATIONALITIES: Final = word_set("""
 afghan african albanian american arab arabian arabic argentinian armenian asian australian austrian
 aztec baptist bavarian belgian benedictine brazilian british buddhism buddhist bulgarian californian
 cambodian canadian cantonese caribbean catalan catholic celtic chilean chinese christian
@@ -93,7 +89,7 @@ swahili swedish swiss syrian taiwanese tamil thai tibetan tunisian turkish ukrai
 vietnamese welsh western yiddish zulu
 """)
 
-_PLACE_MODIFIERS: Final = _set("""
+_PLACE_MODIFIERS: Final = word_set("""
 central downtown east eastern greater in inner lower mainland mid near north northern old outer
 rural south southern the upper uptown west western
 """)

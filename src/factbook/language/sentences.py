@@ -17,6 +17,7 @@ from typing import Final, NamedTuple
 from factbook.language.calendar import MONTHS
 from factbook.language.common_words import opens_sentences
 from factbook.language.markdown import is_wrapped, prose_blocks
+from factbook.language.words import word_set
 
 
 class Span(NamedTuple):
@@ -34,10 +35,6 @@ LINE_END: Final = "\x1f"
 """Ends a sentence wherever it stands: put where something was taken out of a text."""
 
 
-def _listed(words: str) -> frozenset[str]:
-    return frozenset(words.split())
-
-
 _CLOSING: Final = r"(?:[\"'”’»)\]*_`]|\[\d{1,3}\])"  # also the mark of a footnote
 _STOP: Final = re.compile(
     rf"(?P<mark>(?<![.!?…])[.!?…]++)(?P<closed>{_CLOSING}*+)(?=\s|\x1f|$)"
@@ -48,20 +45,20 @@ _STOP: Final = re.compile(
     r"|(?P<cut>\x1f+)"
 )
 _WORD_BEFORE: Final = re.compile(r"(?:^|[\s(\"“‘\[/-]|(?<!\w)')([^\W\d_]+(?:\.[^\W\d_]+)*)\.$")
-_NEVER: Final = _listed("""
+_NEVER: Final = word_set("""
     dr mr mrs ms prof st mt gen gov sen rep capt lt col sgt rev hon pres vs cf approx resp incl esp
     dept pt ft feat e.g i.e viz al
 """)
 """Short forms that something always follows."""
-_OFTEN: Final = _listed("""
+_OFTEN: Final = word_set("""
     etc inc ltd co corp jr sr a.m p.m u.s u.k u.s.a d.c bros ave blvd rd ph.d
 """)
 """Short forms that end a sentence where the next word is one that begins one."""
 
-_BEFORE_NUMBERS: Final = _listed("no nos nr fig eq sec art ch p pp ca vol est min max") | frozenset(
+_BEFORE_NUMBERS: Final = word_set("no nos nr fig eq sec art ch p pp ca vol est min max") | {
     name for name in MONTHS if len(name) < 5 and name not in ("may", "june", "july")
-)
-_LETTERED: Final = _listed("vitamin plan option grade type group class part section hepatitis")
+}
+_LETTERED: Final = word_set("vitamin plan option grade type group class part section hepatitis")
 _NUMBERED: Final = re.compile(r"\W*\d{1,3}[.)]+\Z")
 _NEXT: Final = re.compile(r"\s*(?P<word>[^\W_]+(?:['’][^\W_]+)?)?")
 _GOES_ON: Final = re.compile(r"[ \t]*(?:[,;)\]:]|\.(?!\.)|-\s|[–—]|\[\d)")

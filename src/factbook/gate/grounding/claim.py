@@ -6,9 +6,9 @@ import functools
 from dataclasses import dataclass
 from typing import Final
 
-from factbook.gate.grammar import words
 from factbook.gate.grounding.words import SentenceWords, read_lines
 from factbook.gate.lexicon import Sort, tables
+from factbook.language.words import word_set
 
 CACHED_CLAIMS: Final = 4_096
 
@@ -28,24 +28,18 @@ class ClaimSentence:
 
 
 # Seed 002: a pattern is inferred from how the user writes. These name it and nobody says them.
-PATTERN_VERBS: Final = frozenset(
-    words("""
+PATTERN_VERBS: Final = word_set("""
     prefer like ask use tend want request seek appreciate enjoy favor favour often usual frequent
     regular consist always typic general user
     """)
-)
-_TALK: Final = frozenset(
-    words("""
+_TALK: Final = word_set("""
     explan explain exampl answer detail question step summari tone format languag style descript
     instruct respons repli overview breakdown guidanc comparison clarif bullet visual
-    """)
-)  # what a pattern of how someone communicates is about
-_WEAK: Final = frozenset(
-    words("""
+    """)  # what a pattern of how someone communicates is about
+_WEAK: Final = word_set("""
     specif particular absolut realli veri user current mention said especi also just total definit
     strong extrem someth anyth actual simpli
-    """)
-)  # these strengthen or frame a claim and add nothing that could be untrue
+    """)  # these strengthen or frame a claim and add nothing that could be untrue
 _HAVE: Final = frozenset({"has", "have", "owns"})
 _IS: Final = frozenset({"is", "am", "'m"})
 _OPENING: Final = frozenset({"has", "is", "was", "had", "does", "been", "being"})

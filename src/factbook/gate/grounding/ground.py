@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from factbook import policy
 from factbook.gate import kin
-from factbook.gate.grammar import words
 from factbook.gate.grounding.against import WordMatch, objection
 from factbook.gate.grounding.claim import ClaimSentence, is_pattern, read_claim
 from factbook.gate.grounding.exact import invented
@@ -21,6 +20,7 @@ from factbook.gate.grounding.passage import Passage, SpokenSentence, read_passag
 from factbook.gate.grounding.words import MAX_CLAIM_CHARS, read_line
 from factbook.gate.lexicon import Sort
 from factbook.language.reader.relate import Relater, bearing, shares_words
+from factbook.language.words import word_set
 
 if TYPE_CHECKING:
     import numpy as np
@@ -46,17 +46,17 @@ class Support(StrEnum):
 class Grounding:
     """What a passage says of a claim."""
 
-    support: Support
-    start: int  # of the sentences that support it best, in the passage's text
-    end: int
-    quote: str  # what stands there
-    similarity: float | None  # of the most similar sentences; None where it was not needed
-    exact_match: bool
-    key_phrases: bool  # all of them are there
-    missing: tuple[str, ...]  # content words without support, as the claim writes them
-    conflict: str  # what speaks against it: negated, number, antonym, question ...; "" for nothing
-    mentions: int  # sentences that support it
-    speaker: str  # who said so: owner, assistant, other, or "" where nobody is named
+    support: Support = Support.NONE
+    start: int = 0  # of the sentences that support it best, in the passage's text
+    end: int = 0
+    quote: str = ""  # what stands there
+    similarity: float | None = None  # of the most similar sentences; None where it was not needed
+    exact_match: bool = False
+    key_phrases: bool = False  # all of them are there
+    missing: tuple[str, ...] = ()  # content words without support, as the claim writes them
+    conflict: str = ""  # what speaks against it: negated, number, antonym, question ...
+    mentions: int = 0  # sentences that support it
+    speaker: str = ""  # who said so: owner, assistant, other, or "" where nobody is named
     why: str  # one sentence for a person
 
     @property
@@ -85,13 +85,14 @@ def ground(
     bear it out, with a chance of `least` or more, unless it stands there word for word.
     """
     if len(claim) > MAX_CLAIM_CHARS:
-        return _nothing(f"The claim has more than {MAX_CLAIM_CHARS:,} characters: it is a page.")
+        why = f"The claim has more than {MAX_CLAIM_CHARS:,} characters: it is a page."
+        return Grounding(why=why)
     claims = read_claim(claim, pattern)
     if not claims or not passage.lines:
-        return _nothing("The claim or the passage is empty.")
+        return Grounding(why="The claim or the passage is empty.")
     allowed = allowed_lines(passage, speaker)
     if not allowed:
-        return _nothing(f"Nothing in the passage was said by the {speaker}.")
+        return Grounding(why=f"Nothing in the passage was said by the {speaker}.")
     if net is not None and not _stands_there(claim, passage, allowed):
         return _read(claim, passage, allowed, net, embed, least)
     spoken = [passage.lines[number] for number in allowed]
@@ -179,8 +180,6 @@ def _read(
         start=start,
         end=end,
         quote=passage.text[start:end],
-        similarity=None,
-        exact_match=False,
         key_phrases=holds,
         missing=missing,
         conflict=conflict,
@@ -265,16 +264,12 @@ class _Place(NamedTuple):
     at: int  # among the keys of the sentence; -1 for the name of who says it
 
 
-_HAVING: Final = frozenset(
-    words("""
+_HAVING: Final = word_set("""
     have has had having got own owns owned 've my our mine bought
     """)
-)
-_BEING: Final = frozenset(
-    words("""
+_BEING: Final = word_set("""
     am is was were be been being 'm 're as became become
     """)
-)
 
 
 def allowed_lines(passage: Passage, speaker: str | None) -> tuple[int, ...]:
@@ -443,23 +438,6 @@ def _near(
         return False
     vectors = embed([word, *(token.surface for token in said)])
     return float((vectors[1:] @ vectors[0]).max()) > NEAR_WORD
-
-
-def _nothing(why: str) -> Grounding:
-    return Grounding(
-        support=Support.NONE,
-        start=0,
-        end=0,
-        quote="",
-        similarity=None,
-        exact_match=False,
-        key_phrases=False,
-        missing=(),
-        conflict="",
-        mentions=0,
-        speaker="",
-        why=why,
-    )
 
 
 def _why(

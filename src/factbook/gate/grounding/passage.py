@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
-from factbook.gate.grammar import words
 from factbook.gate.grounding.words import MAX_CHARS, SentenceWords, read_lines
+from factbook.language.words import word_set
 
 Speaker = Literal["owner", "assistant", "other", ""]
 
@@ -152,13 +152,11 @@ def _utterances(text: str, owners: set[str]) -> list[Utterance]:
     return utterances
 
 
-_NO_NAMES: Final = frozenset(
-    words("""
+_NO_NAMES: Final = word_set("""
     subject note notes summary title date from to cc bcc re phone email example warning todo price
     features feature benefits benefit tip tips step update details question answer context however
     result results conclusion methods background objective ps p.s http https
-    """)
-)  # what stands before a colon and is nobody
+    """)  # what stands before a colon and is nobody
 
 
 def _may_be_name(name: str) -> bool:
