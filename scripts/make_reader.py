@@ -17,9 +17,9 @@ Needs what factbook itself needs, and onnx and torch:
     /tmp/reader/bin/python scripts/make_reader.py
 
 What was learned of one reader says nothing of the next, which reads nothing before
-`scripts/train_standing.py` and `scripts/train_taste.py` were run; `scripts/train_matter.py` belongs
-to it, too. The clauses of published messages, of which only what is worth keeping is labelled, are
-cut by the reader that ships while this runs.
+`scripts/train_standing.py` and `scripts/train_layers.py` were run; `scripts/train_matter.py`
+belongs to it, too. The clauses of published messages, of which only what is worth keeping is
+labelled, are cut by the reader that ships while this runs.
 
 A reader goes on from a written one with `--start`, and is held to one in all that its rows do not
 label with `--anchor`; copies of the files of `--out` serve for both:

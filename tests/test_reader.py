@@ -16,10 +16,10 @@ from factbook.errors import ReaderError
 from factbook.extract.sentences import statements
 from factbook.language.reader import labels
 from factbook.language.reader.decode import best_path, stretches, tree
+from factbook.language.reader.layer import PLACES, Layer, Seen
 from factbook.language.reader.network import DATA, Networks, shared
-from factbook.language.reader.read import read, things_of
+from factbook.language.reader.read import clauses_of, read, things_of
 from factbook.language.reader.reading import Reading
-from factbook.language.reader.taste import PLACES
 from factbook.language.reader.words import shape_of, words_of
 
 
@@ -177,21 +177,35 @@ def test_what_is_liked_is_told_thing_by_thing(
 def test_chances_of_a_taste_are_chances(text: str) -> None:
     taste = shared().taste
     for begin, end, thing in things_of(text):
-        liked, disliked = taste.chances(thing)
         assert text[begin:end].strip()
-        assert 0 <= liked <= 1
-        assert 0 <= disliked <= 1
-        assert liked + disliked <= 1 + 1e-6
-        assert thing.places == sorted(set(thing.places))
-        assert all(0 <= place < PLACES for place in thing.places)
+        are_chances(taste, thing.seen, answers=2)
 
 
-@pytest.mark.parametrize("layer", ["standing", "taste"])
+@given(st.text(max_size=120), st.text(max_size=40))
+def test_chances_of_what_is_worth_knowing_are_chances(text: str, answers: str) -> None:
+    worth = shared().worth
+    told = read(text, answers).clauses
+    for (begin, end, seen), clause in zip(clauses_of(text, answers), told, strict=True):
+        assert (begin, end) == (clause.begin, clause.end)
+        are_chances(worth, seen, answers=1)
+        assert worth.chances(seen) == [clause.keep]
+
+
+def are_chances(layer: Layer, seen: Seen, *, answers: int) -> None:
+    chances = layer.chances(seen)
+    assert len(chances) == answers
+    assert min(chances) >= 0
+    assert sum(chances) <= 1 + 1e-6
+    assert seen.places == sorted(set(seen.places))
+    assert all(0 <= place < PLACES for place in seen.places)
+
+
+@pytest.mark.parametrize("layer", ["standing", "taste", "worth"])
 def test_what_was_learned_of_another_network_is_refused(tmp_path: Path, layer: str) -> None:
     for path in DATA.iterdir():
         (tmp_path / path.name).symlink_to(path)
     (tmp_path / f"{layer}.npz").unlink()
     held = dict(np.load(DATA / f"{layer}.npz"))
     np.savez_compressed(tmp_path / f"{layer}.npz", **{**held, "reader": np.array("another")})
-    with pytest.raises(ReaderError, match=f"train_{layer}.py"):
+    with pytest.raises(ReaderError, match=r"train_(standing|layers)\.py"):
         getattr(Networks(tmp_path), layer)

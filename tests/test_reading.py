@@ -151,7 +151,9 @@ def broken(tmp_path: Path, name: str, data: bytes | None) -> Networks:
     return Networks(folder)
 
 
-@pytest.mark.parametrize("name", ["reader.onnx", "clauses.npz", "standing.npz", "taste.npz"])
+@pytest.mark.parametrize(
+    "name", ["reader.onnx", "clauses.npz", "standing.npz", "taste.npz", "worth.npz"]
+)
 @pytest.mark.parametrize("data", [None, b"", b"x" * 100], ids=["missing", "empty", "cut"])
 def test_a_file_that_cannot_be_read_is_an_error_that_names_it(
     tmp_path: Path, name: str, data: bytes | None
@@ -193,7 +195,7 @@ def test_a_word_without_end_is_read_in_no_time() -> None:
 def test_what_was_learned_of_another_network_says_nothing(tmp_path: Path) -> None:
     nets = broken(tmp_path, "reader.json", (DATA / "reader.json").read_bytes())
     nets.record["files"]["reader.onnx"]["sha256"] = "0" * 64
-    with pytest.raises(ReaderError, match=r"(standing|taste)\.npz .* another reader"):
+    with pytest.raises(ReaderError, match=r"(standing|taste|worth)\.npz .* another reader"):
         read("I live in Bergen", networks=nets)
 
 

@@ -21,7 +21,7 @@ from reader.network import Batch, Encoder
 # EPOCHS, RATE and KEEP were chosen of a few by questions on logs that are not trained on
 EPOCHS: Final = 3  # with more it learns its few questions by heart
 RATE: Final = 5e-5
-KEEP: Final = 2.0  # of the squared distance to where the embedder itself puts a question
+KEEP: Final = 1.0  # of the squared distance to where the embedder itself puts a question
 HEAT: Final = 0.05  # a cosine's unit in the losses, as usual for vectors of length 1
 RECORDS: Final = 0.5  # what the loss of records weighs beside that of turns
 BATCH: Final = 48

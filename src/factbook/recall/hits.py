@@ -85,7 +85,7 @@ class Showing:
         Rows that lie in one of the turns of `turned` are one hit, which shows the turn.
         """
         turns = turned.turns
-        top = _foremost(rows, scores, depth=max(policy.SHOWN_POOL, 4 * limit), turns=turns)
+        top = _foremost(rows, scores, limit=limit, turns=turns)
         episodes = self._store.episodes_by_id(
             sorted({row.id for row, _ in top if row.target == "episode"})
         )
@@ -96,7 +96,6 @@ class Showing:
         asked = TurnWords(terms)
         weighed: list[tuple[float, float, int, PoolRow]] = []
         bears: dict[int, float] = {}
-        holds: dict[int, Collection[str]] = {}  # words of the question
         for n, (row, score) in enumerate(top):
             if row.fact is not None:
                 row.fact = as_of(row.fact, now)  # of the few that are weighed, not of the pool
@@ -105,8 +104,8 @@ class Showing:
                 continue
             if row.fact is None and row.id in wrong:
                 continue
-            holds[n] = _held(row, memory, asked, turned)
-            bears[n] = bearing(row.cosine, covered(holds[n], asked.all, turned.rarity))
+            held = _held(row, memory, asked, turned)
+            bears[n] = bearing(row.cosine, covered(held, asked.all, turned.rarity))
             if passive and bears[n] < policy.PASSIVE_BEARS and not row.leaning:
                 continue
             asked_for = not passive and asked.all and _is_plain(row, filters)
@@ -122,7 +121,7 @@ class Showing:
                 relevance *= policy.OUTDATED_SHARE
             weighed.append((relevance, score, n, row))
         if turns:
-            weighed = _bearing_ones(weighed, bears, holds)
+            weighed = _bearing_ones(weighed, bears)
         leading = _leading(weighed, bears)
         weighed.sort(key=lambda entry: (entry[2] not in leading, -entry[0], entry[2]))
         groups: dict[object, list[tuple[float, PoolRow]]] = {}
@@ -357,26 +356,16 @@ def _is_plain(row: PoolRow, filters: Filters) -> bool:
 def _bearing_ones(
     weighed: Sequence[tuple[float, float, int, PoolRow]],
     bears: Mapping[int, float],
-    holds: Mapping[int, Collection[str]],
 ) -> list[tuple[float, float, int, PoolRow]]:
     """Return what bears on a question, where something does: a list ends where nothing does.
 
     What stands far behind the best must bear the more, as a turn of many records holds most words
-    of any question; less so if it holds a word that nothing better does. A fact that was asked for
-    by its predicate bears, whatever its words.
+    of any question. A fact that was asked for by its predicate bears, whatever its words.
     """
     cued = any(row.cued for *_, row in weighed)
     if not cued and max((bears[n] for *_, n, _ in weighed), default=0.0) < policy.LOG_BEARS_BESIDE:
         return list(weighed)
-    kept = []
-    known: set[str] = set()
-    for one in sorted(weighed, key=lambda entry: (-entry[0], entry[2])):
-        relevance, _, n, row = one
-        least = policy.LOG_BEARS if known.issuperset(holds[n]) else policy.LOG_BEARS_NEW
-        if row.cued or relevance + bears[n] >= least:
-            kept.append(one)
-            known.update(holds[n])
-    return kept
+    return [one for one in weighed if one[3].cued or one[0] + bears[one[2]] >= policy.LOG_BEARS]
 
 
 def _leading(
@@ -425,19 +414,22 @@ def _foremost(
     rows: Sequence[PoolRow],
     scores: NDArray[np.float64],
     *,
-    depth: int,
+    limit: int,
     turns: Mapping[int, Records],
 ) -> list[tuple[PoolRow, float]]:
     """Return the best rows with their scores, and after them all facts that are asked for.
 
+    They are more than the `limit` that is shown, and so are the turns and other rows among them.
     Of episodes that say the very same only the best is there: said often, they would leave no room
     for others. Equal texts have equal lengths and cosines.
     """
+    depth, apart = max(policy.SHOWN_POOL, 4 * limit), policy.SHOWN_APART * limit
     seen: set[tuple[float, int]] = set()
     of_turn: Counter[int] = Counter()
+    again = 0  # rows of turns that another row is of
     top: list[tuple[PoolRow, float]] = []
     for row, score in zip(rows, scores.tolist(), strict=True):
-        if len(top) >= depth and not row.cued:
+        if len(top) >= depth and len(top) - again >= apart and not row.cued:
             continue
         if row.fact is None and not math.isnan(row.cosine):
             key = (round(row.cosine, 6), row.chars)
@@ -448,6 +440,7 @@ def _foremost(
             of_turn[begun] += 1
             if of_turn[begun] > policy.TURN_FOUND:
                 continue
+            again += of_turn[begun] > 1
         top.append((row, score))
     return top
 

@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 from factbook.embed.runtime import SessionError, open_session
 from factbook.embed.words import EMBEDDER, WordTable
 from factbook.errors import ReaderError
+from factbook.language.reader.layer import Layer
 from factbook.language.reader.pieces import Numbers, Pieces
 from factbook.language.reader.standing import Standing
-from factbook.language.reader.taste import Taste
 
 Floats = NDArray[np.float32]
 
@@ -82,9 +82,14 @@ class Networks:
         return Standing(self._layer("standing"))
 
     @functools.cached_property
-    def taste(self) -> Taste:
+    def taste(self) -> Layer:
         """What tells likes and dislikes."""
-        return Taste(self._layer("taste"))
+        return Layer(self._layer("taste"))
+
+    @functools.cached_property
+    def worth(self) -> Layer:
+        """What tells what is worth knowing in a month."""
+        return Layer(self._layer("worth"))
 
     def _layer(self, name: str) -> dict[str, NDArray[Any]]:
         """Return what was learned of the network; ReaderError where it was of another one."""
@@ -92,7 +97,7 @@ class Networks:
         if str(held["reader"]) != self.checksum:
             raise ReaderError(
                 reason=f"{self._folder / name}.npz was learned of another reader.onnx; "
-                f"run scripts/train_{name}.py"
+                f"run scripts/train_{'standing' if name == 'standing' else 'layers'}.py"
             )
         return held
 

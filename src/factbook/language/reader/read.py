@@ -8,6 +8,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -15,12 +16,14 @@ import numpy as np
 from factbook import policy
 from factbook.language.reader import labels
 from factbook.language.reader.decode import Floats, Stretch, softmax, stretches, tree
+from factbook.language.reader.layer import Seen
 from factbook.language.reader.network import Networks, shared
 from factbook.language.reader.pieces import AFTER_TOKENS, MAX_TOKENS
 from factbook.language.reader.reading import Clause, Reading, Span, Token
 from factbook.language.reader.standing import row_of, sentence_places, signs_of
 from factbook.language.reader.taste import Thing, things
 from factbook.language.reader.words import Word, words_of
+from factbook.language.reader.worth import seen_of
 
 ROOM = MAX_TOKENS - AFTER_TOKENS - 6  # tokens of a part; the rest for the line that is answered
 FLAGGED = 0.5
@@ -82,7 +85,7 @@ def sentences_of(text: str) -> Iterator[tuple[Sequence[Word], Floats]]:
     for words in _parts(nets, words_of(_plain(text)), text):
         scores = nets.words([word.text for word in words])
         known = words[: len(scores["tokens"])]
-        clauses, types = _clauses(nets, scores, known, 0), _types(nets, scores)
+        clauses, types = _clauses(*_cut_up(nets, scores), known, 0), _types(nets, scores)
         for place in sentence_places(known, _ends(scores), text):
             yield known[slice(*place)], row_of(scores, known, place, clauses, types)
 
@@ -97,9 +100,27 @@ def things_of(text: str) -> Iterator[tuple[int, int, Thing]]:
     for words in _parts(nets, words_of(_plain(text)), text):
         base = len(whole.tokens)
         scores, known, ends = whole.grow(nets, words, ())
-        clauses = _clauses(nets, scores, known, base)
+        clauses = _clauses(*_cut_up(nets, scores), known, base)
         for thing in things(whole.tokens[base:], base, scores, _runs(ends), clauses):
             yield known[thing.first].begin, known[thing.last - 1].end, thing
+
+
+def clauses_of(text: str, answers: str = "") -> Iterator[tuple[int, int, Seen]]:
+    """Yield the clauses of a text: first and behind the last character, what is known.
+
+    Only what learns from a text asks for it.
+    """
+    nets = shared()
+    whole = _Parts(text)
+    after = [word.text for word in words_of(answers)]
+    for words in _parts(nets, words_of(_plain(text)), text):
+        base = len(whole.tokens)
+        scores, known, ends = whole.grow(nets, words, after)
+        after = []
+        spans, told = _cut_up(nets, scores)
+        seen = seen_of(scores, told, spans, whole.tokens[base:], _runs(ends))
+        for span, one in zip(spans, seen, strict=True):
+            yield known[span.first].begin, known[span.last - 1].end, one
 
 
 # A tag or what begins a comment, what stands where a secret stood, and a face: nobody's words.
@@ -212,11 +233,17 @@ class _Parts:
             Span(words[s.first].begin, words[s.last - 1].end, s.type, s.chance, sure=s.sure)
             for s in stretches(scores["tag.name"], labels.NAME_TAGS)
         ]
-        clauses = _clauses(nets, scores, words, base)
-        told = list(things(self.tokens[base:], base, scores, sentences, clauses))
-        self.opinions += _opinions(nets, told, words)
+        spans, told = _cut_up(nets, scores)
+        clauses = _clauses(spans, told, words, base)
+        tokens = self.tokens[base:]
+        self.opinions += _opinions(nets, things(tokens, base, scores, sentences, clauses), words)
         self.marks += _marks(nets, scores, words, ends, clauses, self.text)
-        self.clauses += clauses
+        self.clauses += [
+            replace(clause, keep=nets.worth.chances(seen)[0])
+            for clause, seen in zip(
+                clauses, seen_of(scores, told, spans, tokens, sentences), strict=True
+            )
+        ]
         costs = _costs(self.text, words, ends, {clause.first - base for clause in clauses})
         self.foreign += [
             Span(words[s.first].begin, words[s.last - 1].end, s.type, s.mean)
@@ -234,11 +261,11 @@ def _runs(ends: Sequence[int]) -> list[tuple[int, int]]:
     return list(itertools.pairwise([0, *cuts]))
 
 
-def _opinions(nets: Networks, told: Sequence[Thing], words: Sequence[Word]) -> list[Span]:
+def _opinions(nets: Networks, told: Iterator[Thing], words: Sequence[Word]) -> list[Span]:
     """Return which of the things of a part its writer may like or dislike, in their order."""
     found = []
     for thing in told:
-        chances = nets.taste.chances(thing)
+        chances = nets.taste.chances(thing.seen)
         chance = sum(chances)
         if chance >= policy.TASTE_LIKELY:
             sign = labels.SIGNS[chances[1] > chances[0]]
@@ -358,15 +385,21 @@ def _relations(nets: Networks, scores: dict[str, Floats], heads: Sequence[int]) 
     return found
 
 
-def _clauses(
-    nets: Networks, scores: dict[str, Floats], words: Sequence[Word], base: int
-) -> list[Clause]:
+def _cut_up(nets: Networks, scores: dict[str, Floats]) -> tuple[list[Stretch], dict[str, Floats]]:
+    """Return the clauses of a part, and by name what the small matrices say of each."""
     spans: list[Stretch] = stretches(scores["tag.cut"], labels.CLAUSE_TAGS)
     if not spans:
-        return []
-    small = nets.small
+        return [], {}
     state = _state(nets, scores, spans)
-    told = {part: _linear(state, small, part) for part in ("act", "of", "keep", "kind", "flags")}
+    parts = ("act", "of", "keep", "kind", "flags")
+    return spans, {"state": state} | {part: _linear(state, nets.small, part) for part in parts}
+
+
+def _clauses(
+    spans: Sequence[Stretch], told: Mapping[str, Floats], words: Sequence[Word], base: int
+) -> list[Clause]:
+    if not spans:
+        return []
     keep = 1 / (1 + np.exp(-told["keep"][:, 0]))
     flags = 1 / (1 + np.exp(-told["flags"]))
     return [

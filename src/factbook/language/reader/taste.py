@@ -2,25 +2,23 @@
 
 A layer over what the network knows of a noun, the word that it hangs on, its clause and its
 sentence, and over the words around it; learned from more than the network's own tags, which are one
-of its signs (`scripts/train_taste.py`).
+of its signs (`scripts/train_layers.py`).
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from factbook.language.reader import labels
 from factbook.language.reader.decode import Floats, softmax
+from factbook.language.reader.layer import PLACES, Seen
 from factbook.language.reader.reading import Clause, Token, children
 from factbook.language.words import place_of
 
-PLACES: Final = 16_384  # numbers that the words around a thing are counted in
 _NAMING: Final = frozenset({"NOUN", "PROPN", "X"})
 _PARTS: Final = frozenset({"compound", "flat"})  # of a name
 _LIKED, _DISLIKED = (
@@ -33,8 +31,7 @@ class Thing(NamedTuple):
 
     first: int
     last: int  # the word behind its last
-    row: Floats  # what the network knows of it, (1557,)
-    places: list[int]  # of the words around it
+    seen: Seen
 
 
 def things(
@@ -75,7 +72,8 @@ def things(
                 signed,
                 np.array([own[at], share, *_said(part)], np.float32),
             ]
-            yield Thing(first, last, np.concatenate(known), around.places(at, begin, end, whole))
+            around_it = around.places(at, begin, end, whole)
+            yield Thing(first, last, Seen(np.concatenate(known), around_it))
 
 
 def _said(clause: Clause | None) -> list[float]:
@@ -137,21 +135,3 @@ class _Around:
             f"{step} {lows[at + step]}" for step in (-2, -1, 1, 2) if begin <= at + step < end
         ]
         return sorted({place_of(sign, PLACES) for sign in found})
-
-
-class Taste:
-    """What was learned: weights of each number of a row and of each place, for both signs."""
-
-    def __init__(self, held: Mapping[str, NDArray[Any]]) -> None:
-        self._rows = held["rows"].astype(np.float32)  # (2, numbers of a row)
-        self._places = held["places"].astype(np.float32) * held["scale"].astype(np.float32)[:, None]
-        self._bias = held["bias"].astype(np.float32)
-
-    def chances(self, thing: Thing) -> tuple[float, float]:
-        """Return how likely a thing is liked, and disliked."""
-        odds = self._bias + np.einsum("oi,i->o", self._rows, thing.row)
-        odds = odds + self._places[:, thing.places].sum(axis=1) / math.sqrt(len(thing.places))
-        liked, disliked = np.exp(odds - max(0.0, float(odds.max())))
-        rest = math.exp(-max(0.0, float(odds.max())))
-        whole = float(liked + disliked) + rest
-        return float(liked) / whole, float(disliked) / whole
