@@ -98,6 +98,15 @@ def test_so_many_are_remembered_and_no_more() -> None:
     assert not told.learn(SECRET, "password")
 
 
+def test_very_many_that_stand_in_one_text_are_all_known_again() -> None:
+    one = redactor()
+    secrets = [f"Xq7!{n}vB{n * n}zzQ" for n in range(1_500)]
+    for secret in secrets:
+        one.redact(f"the password is {secret}")
+    shown = one.redact("\n".join(f"we saw {secret}" for secret in secrets))
+    assert not any(secret in shown for secret in secrets)
+
+
 def test_a_branch_learns_for_itself() -> None:
     one = redactor()
     one.redact("nothing is said here")
@@ -182,6 +191,24 @@ def test_what_was_stored_before_it_was_told_is_shown_without_it(tmp_path: Path) 
         shown = repr(memory.recall("deploy with the notes"))
         assert "deploy with" in shown
         assert SECRET not in shown
+        memory.check()
+
+
+def test_what_another_process_was_told_is_known_when_logs_are_read(tmp_path: Path) -> None:
+    log(tmp_path / "logs" / "b.jsonl", BARE)
+    with opened(tmp_path) as memory, opened(tmp_path) as other:
+        assert memory.resources.redactor.redact(BARE) == BARE
+        other.add_turn(role=Role.USER, text=TOLD, session="s")
+        memory.ingest([tmp_path / "logs"])
+        memory.check()
+    assert SECRET.encode() not in bytes_of(tmp_path)
+
+
+def test_without_redaction_nothing_is_remembered(tmp_path: Path) -> None:
+    log(tmp_path / "logs" / "a.jsonl", TOLD, BARE)
+    with Memory(tmp_path / "facts.db", redact=False) as memory:
+        memory.ingest([tmp_path / "logs"])
+        assert memory.sql("SELECT * FROM told_row") == []
         memory.check()
 
 

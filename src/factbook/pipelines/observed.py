@@ -95,6 +95,7 @@ def ingest_files(
     amount of work suggest.
     """
     store = context.store
+    context.resources.know_secrets()  # also what other processes were told meanwhile
     report = IngestReport(unsupported=list(discovery.unsupported), skipped=list(discovery.skipped))
     known = {source.source.key: source for source in store.sources()}
     for file in discovery.files if known else ():

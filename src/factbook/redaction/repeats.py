@@ -14,7 +14,7 @@ from factbook.redaction.values import is_path, is_stand_in, is_wordy
 SHORTEST: Final = 8
 _LETTERS: Final = 5  # different ones; of fewer is a rule, which may go on through a whole text
 LONGEST: Final = 256  # longer ones are keys with a shape of their own
-_MOST: Final = 512  # different secrets of one text that are looked for again
+_MOST: Final = 512  # different secrets of one text that are looked for at once
 _AUTOMATON_BYTES: Final = 64 << 20
 _MARK: Final = re.compile(r"[^\w\-./ ]")
 _SPECIAL: Final = re.compile(rb"([^A-Za-z0-9_])")
@@ -36,13 +36,16 @@ def repeats(text: str, spans: Sequence[Span]) -> Iterator[Span]:
 
 def places(text: str, kinds: Mapping[str, str]) -> Iterator[Span]:
     """Give where words stand by themselves, and their kinds."""
-    if not kinds:
-        return
+    words = sorted(kinds, key=len, reverse=True)  # of two that begin alike the longer is meant
+    for at in range(0, len(words), _MOST):
+        yield from _places(text, words[at : at + _MOST], kinds)
+
+
+def _places(text: str, words: Sequence[str], kinds: Mapping[str, str]) -> Iterator[Span]:
     options = re2.Options()
     options.encoding = re2.Options.Encoding.LATIN1
     options.max_mem = _AUTOMATON_BYTES
-    longest_first = sorted(kinds, key=len, reverse=True)
-    pattern = b"|".join(_SPECIAL.sub(rb"\\\1", w.encode("ascii", "replace")) for w in longest_first)
+    pattern = b"|".join(_SPECIAL.sub(rb"\\\1", w.encode("ascii", "replace")) for w in words)
     for hit in re2.compile(pattern, options).finditer(text.encode("ascii", "replace")):
         start, end = hit.span()
         kind = kinds.get(text[start:end])
