@@ -176,6 +176,6 @@ def test_what_was_corrected_is_a_rule(desk: Desk) -> None:
     desk.session("I ran npm install.", "No. I told you to use pnpm in this repo!")
     desk.session("Done.", "no, not like that: tests always go next to the file they test")
     assert sorted(desk.chosen) == [
+        "I told you to use pnpm in this repo",
         "tests always go next to the file they test",
-        "use pnpm in this repo",
     ]

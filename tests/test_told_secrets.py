@@ -38,6 +38,14 @@ def redactor() -> Redactor:
         f"it was {SECRET}, was it not? {SECRET}!",
         f"échec avec {SECRET} hier",
         json.dumps({"stdout": f"trying\n{SECRET}\nfailed"}),
+        f"“{SECRET}” or ‘{SECRET}’ or «{SECRET}»",
+        f"{SECRET}… and {SECRET}—then {SECRET}–so →{SECRET}",
+        f"用{SECRET}登录，{SECRET}。",
+        f"/tmp/x/{SECRET} and a/{SECRET}/b",
+        f"see h/?p={SECRET}&x=1 #{SECRET} ~~{SECRET}~~ -{SECRET}- {SECRET}+{SECRET}",
+        f"user@{SECRET} and &quot;{SECRET}&quot; and %22{SECRET}%22",
+        f"\x1b[31m{SECRET}\x1b[0m",
+        f"it is {SECRET}!? or {SECRET}!.",
     ],
 )
 def test_what_was_told_is_known_again(bare: str) -> None:
@@ -53,8 +61,77 @@ def test_what_was_told_is_known_again(bare: str) -> None:
 )
 def test_passwords_as_people_draw_them_are_known_again(secret: str) -> None:
     one = redactor()
-    assert secret not in one.redact(f"my wifi password is {secret}")
+    assert secret not in one.redact(f"my wifi password is {secret}, and {secret} it stays")
     assert secret not in one.redact(f"now i put {secret} on the fridge")
+
+
+def test_the_lines_of_the_page_are_redacted() -> None:
+    page = (Path(__file__).parent.parent / "docs" / "redaction.md").read_text(encoding="utf-8")
+    _, _, shown = page.partition("## Told once\n\n```\n")
+    one = redactor()
+    first, second, *_ = shown.splitlines()
+    assert "maple-42-lantern" in second
+    assert "maple" not in one.redact(first)
+    assert "maple" not in one.redact(second)
+
+
+@pytest.mark.parametrize(
+    "told", ["POSTGRES_PASSWORD={}", '{{"password": "{}"}}', "password: {}", "mysql --password={}"]
+)
+def test_what_settings_name_hides_no_word(told: str) -> None:
+    one = redactor()
+    one.redact(told.format("shopfront2"))
+    one.redact_value({"password": "shopfront2"})
+    assert one.redact("I work on shopfront2 every day") == "I work on shopfront2 every day"
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "API_KEY={}",
+        "X-Api-Key: {}",
+        '{{"api_key": "{}"}}',
+        "aws_secret_access_key = {}",
+        "export DEPLOY_TOKEN={}",
+    ],
+)
+def test_keys_that_only_their_name_tells_are_known_again(told: str) -> None:
+    key = "wJalrXUtnFEMI" + "K7MDENGbPxRfiCYzEqAmPLe1"
+    one = redactor()
+    assert key not in one.redact(told.format(key))
+    assert key not in one.redact(f"it printed {key} and stopped")
+
+
+def test_a_write_that_failed_is_made_good(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log(tmp_path / "logs" / "a.jsonl", TOLD)
+    with opened(tmp_path) as memory:
+        with monkeypatch.context() as broken:
+            broken.setattr("factbook.apply.apply.apply", _fails)
+            with pytest.raises(OSError, match="no room"):
+                memory.ingest([tmp_path / "logs"])
+        memory.ingest([tmp_path / "logs"])
+        assert len(memory.sql("SELECT * FROM told_row")) == 1
+        memory.check()
+
+
+def _fails(*given: object, **named: object) -> None:
+    raise OSError("no room")
+
+
+def test_a_session_that_is_named_by_a_told_secret_is_not(tmp_path: Path) -> None:
+    with opened(tmp_path) as memory:
+        memory.add_turn(role=Role.USER, text="my wifi password is sunflower42", session="s")
+        memory.add_turn(role=Role.USER, text="hello there", session="sunflower42")
+        memory.check()
+    assert b"sunflower42" not in bytes_of(tmp_path)
+
+
+def test_an_owner_who_is_erased_leaves_no_digest(tmp_path: Path) -> None:
+    with opened(tmp_path) as memory:
+        memory.add_turn(role=Role.USER, text=TOLD, session="s", owner="ann")
+        memory.erasure.erase_owner("ann")
+        assert memory.sql("SELECT * FROM told_row") == []
+        memory.check()
 
 
 @pytest.mark.parametrize(
@@ -86,7 +163,7 @@ def test_the_value_of_a_field_is_known_again() -> None:
 
 def test_no_letter_of_it_is_kept() -> None:
     told = Told(KEY)
-    assert told.learn(SECRET, "password")
+    told.learn(SECRET, "password")
     ((digest, chars, kind),) = told.fresh()
     assert (len(digest), chars, kind) == (8, len(SECRET), "password")
     assert not Told(bytes(32), told.fresh()).within(BARE)  # another key knows nothing of it
@@ -95,7 +172,7 @@ def test_no_letter_of_it_is_kept() -> None:
 
 def test_so_many_are_remembered_and_no_more() -> None:
     told = Told(KEY, ((n.to_bytes(8, "big"), 12, "password") for n in range(TOLD_SECRETS)))
-    assert not told.learn(SECRET, "password")
+    assert not told.takes(SECRET, "password", spoken=True)
 
 
 def test_very_many_that_stand_in_one_text_are_all_known_again() -> None:
@@ -194,12 +271,15 @@ def test_what_was_stored_before_it_was_told_is_shown_without_it(tmp_path: Path) 
         memory.check()
 
 
-def test_what_another_process_was_told_is_known_when_logs_are_read(tmp_path: Path) -> None:
+def test_what_another_process_was_told_is_known_from_then_on(tmp_path: Path) -> None:
     log(tmp_path / "logs" / "b.jsonl", BARE)
     with opened(tmp_path) as memory, opened(tmp_path) as other:
         assert memory.resources.redactor.redact(BARE) == BARE
         other.add_turn(role=Role.USER, text=TOLD, session="s")
+        memory.remember(f"The old door opens with {SECRET}")
+        memory.add_turn(role=Role.USER, text=BARE, session="s")
         memory.ingest([tmp_path / "logs"])
+        assert SECRET not in repr(memory.recall("what opens the old door?"))
         memory.check()
     assert SECRET.encode() not in bytes_of(tmp_path)
 

@@ -132,6 +132,8 @@ class Resources:
         self._reading = reading
         self._screening: Screening | None = None
         self._kept_secrets: Callable[[], Sequence[ToldSecret]] | None = None
+        self._moved: Callable[[], object] = int
+        self._at: object = None  # where the file was when they were asked for
         self._rules = rules
         self.reader = reader  # of what people say; None for the one that ships
         self._embedder = embedder
@@ -155,19 +157,19 @@ class Resources:
                 self._redactor = Redactor(key=os.urandom(32))
             else:
                 self._redactor = Redactor(key=load_key(key_file), remembers=True)
-                self.know_secrets()
+        if self._kept_secrets is not None and self._at != (at := self._moved()):
+            self._at = at  # first: what is asked of a store goes through here
+            self._redactor.know(self._kept_secrets())
         return self._redactor
 
-    def keep_secrets(self, kept: Callable[[], Sequence[ToldSecret]]) -> None:
-        """Say where the secrets are asked for that were told before, once they are needed."""
-        self._kept_secrets = kept
-        if self._redactor is not None:
-            self.know_secrets()
+    def keep_secrets(
+        self, kept: Callable[[], Sequence[ToldSecret]], moved: Callable[[], object]
+    ) -> None:
+        """Say where the secrets are that were told, and what changes when there may be more.
 
-    def know_secrets(self) -> None:
-        """Know the secrets that were told by now, also to other processes."""
-        if self._kept_secrets is not None:
-            self.redactor.know(self._kept_secrets())
+        They are known from the next text on, also those that another process was told.
+        """
+        self._kept_secrets, self._moved = kept, moved
 
     def screened(self, record: _T, /) -> _T:
         """Return a record as it may be kept: with no secret in any of its texts."""

@@ -121,6 +121,7 @@ class Erasing:
         if not doomed.size:
             raise NotFound(what="owner", name=op.owner, hint="nothing is kept about them.")
         self._erase("owner", 0, doomed, owner=op.owner)
+        self._writer.drop(kinds.TOLD, kinds.ALL)  # nobody knows whose a secret was
 
     def allow(self, op: AllowAgain) -> None:
         act = first(self._writer, kinds.ERASURE, {"id": op.erasure_id})

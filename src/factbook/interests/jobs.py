@@ -124,6 +124,7 @@ class Background:
         With `enrich`, also queue a search of our own when nothing else waits, make it and read it.
         What `factbook worker` does over time, at once; for scripts and tests.
         """
+        load_notify_config(os.environ, config_path(os.environ))  # before anything is stored
         report = WorkReport()
         report.planned = self.plan_learning().searches + self.run_schedules().searches
         if self._context.resources.has_search:

@@ -205,7 +205,7 @@ class Memory:
             screen=self.resources.screened,
             over=partial(self._record.over, clock=clock, screen=self.resources.screened),
         )
-        self.resources.keep_secrets(lambda: self.store.find(TOLD))
+        self.resources.keep_secrets(lambda: self.store.find(TOLD), lambda: self.store.head().commit)
         self._context = Context(
             store=self.store,
             clock=clock,

@@ -22,7 +22,7 @@ from factbook import policy
 from factbook.errors import InputError
 from factbook.extract.rules import RuleSet
 from factbook.model.facts import Cursor, LineCount, Millis, Receipt, SourceState, Trigger
-from factbook.model.ops import AdvanceCursor, KeepTold, Op, RecordEpisode
+from factbook.model.ops import AdvanceCursor, Op, RecordEpisode
 from factbook.pipelines.steps import BatchStep, propose
 from factbook.pipelines.workers import Task, Workers, forks
 from factbook.redaction.base import Redacting
@@ -95,7 +95,6 @@ def ingest_files(
     amount of work suggest.
     """
     store = context.store
-    context.resources.know_secrets()  # also what other processes were told meanwhile
     report = IngestReport(unsupported=list(discovery.unsupported), skipped=list(discovery.skipped))
     known = {source.source.key: source for source in store.sources()}
     for file in discovery.files if known else ():
@@ -207,7 +206,7 @@ class _Reading:
             for step in (beside := self._pool.steps(number)):
                 if self._holds_told(step):
                     break
-                self._know(step)
+                self._redactor.hear(step.told)
                 yield step
                 cursor = _cursor_of(step) or cursor
             else:
@@ -221,13 +220,8 @@ class _Reading:
             redactor=self._redactor,
             now=self._now,
         ):
-            self._know(step)
+            self._redactor.hear(step.told)
             yield step
-
-    def _know(self, step: BatchStep) -> None:
-        for op in step.ops:
-            if isinstance(op, KeepTold):
-                self._redactor.know(op.secrets)
 
     def _holds_told(self, step: BatchStep) -> bool:
         """Tell whether a text holds a secret that its reader did not know."""

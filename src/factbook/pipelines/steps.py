@@ -5,7 +5,7 @@ Everything here is a function of the file and its cursor, so it can run in anoth
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -13,10 +13,11 @@ from factbook.extract.joining import Joining, waits
 from factbook.extract.rules import RuleSet
 from factbook.model import fast_dataclass
 from factbook.model.facts import Cursor, Episode, LineCount, Millis, Trigger
-from factbook.model.ops import AdvanceCursor, KeepTold, Op, RecordEpisode, RecordSource, RejectLine
+from factbook.model.ops import AdvanceCursor, Op, RecordEpisode, RecordSource, RejectLine
 from factbook.pipelines.claims import judged
 from factbook.redaction.base import Redacting
 from factbook.redaction.records import Screening
+from factbook.redaction.told import ToldSecret
 from factbook.sources import session_log
 from factbook.sources.base import Batch
 from factbook.sources.files import CONVERSATION, SourceFile
@@ -37,6 +38,7 @@ class BatchStep:
     calls: list[Episode] = field(
         default_factory=list
     )  # with their answers, that the rules are yet to be asked about
+    told: Sequence[ToldSecret] = ()  # secrets, yet to be kept
     trigger: Trigger = Trigger.SESSION_LOG  # what the file is, for the table of who may write what
 
 
@@ -82,8 +84,9 @@ def propose(
             restart=batch.restart,
             calls=calls,
             trigger=trigger,
+            told=redactor.told_lately(),
         )
-        step.ops.extend(_told(redactor))
+        redactor.know(step.told)
     if step is not None:
         calls = joining.unanswered(now)
         if rules is None:
@@ -91,13 +94,6 @@ def propose(
         else:
             step.ops.extend(op for call in calls for op in call_ops(call, rules=rules))
         yield step
-
-
-def _told(redactor: Redacting) -> Iterator[Op]:
-    """Yield what keeps the secrets that were told since it was asked last."""
-    if secrets := redactor.told_lately():
-        redactor.know(secrets)
-        yield KeepTold(secrets=secrets)
 
 
 def batch_ops(

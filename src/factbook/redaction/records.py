@@ -91,6 +91,8 @@ class Screening:
         if text in clean:
             return text
         redacted = identity_of(text, self._redactor.redact)
+        if redacted is text and self._redactor.holds_told(text):  # a name that was told as a secret
+            redacted = self._redactor.redact(text)
         if redacted == text:
             if len(text) <= _SHORT:
                 if len(clean) >= _REMEMBERED:

@@ -25,6 +25,9 @@ _PASSES: Final = 16  # see `_settled`
 _BREAKS: Final = re.compile(r"(?:(?<!\\)\\++[nrt]|\s)+")
 _NAME_FIELDS: Final = ("name", "key", "Name", "Key", "ParameterKey")
 _VALUE_FIELDS: Final = ("value", "Value", "ParameterValue")
+_BEFORE: Final = 40  # characters before a secret in which it shows that somebody says it
+_SPOKEN: Final = re.compile(r"(?<![\w-])[A-Za-z]{2,}[ ][\"'“‘`]?\Z")
+"""The word before a secret in a sentence, and in no setting, option or field."""
 _SHORT: Final = 200  # characters of a text that is remembered when nothing is found in it
 _REMEMBERED: Final = 8192  # of those: names of fields, paths and options come again and again
 _LARGEST_PIN: Final = 10**64  # a longer number is no password, and slow to write in decimal
@@ -88,8 +91,12 @@ class Redactor:
 
     def holds_told(self, text: str) -> bool:
         """Tell whether a text that was redacted holds a secret that is known only by now."""
-        known = self.told.within(text) if self.told else {}
-        return any(True for _ in places(text, known))
+        return bool(self._told_in(text))
+
+    def hear(self, secrets: Iterable[ToldSecret]) -> None:
+        """Know secrets that were told to another, and are yet to be kept."""
+        if self.told is not None and self.told.hear(secrets):
+            self._forget_clean()
 
     def know(self, secrets: Iterable[ToldSecret]) -> None:
         """Know secrets that were told elsewhere, or are kept by now."""
@@ -98,6 +105,20 @@ class Redactor:
             self.told.add(secrets)
             if len(self.told) > before:
                 self._forget_clean()
+
+    def _told_in(self, text: str) -> list[Span]:
+        """Find the secrets that were told before."""
+        return list(places(text, self.told.within(text))) if self.told else []
+
+    def _learn(self, value: str, kind: str, *, spoken: bool = False) -> None:
+        """Remember a secret, unless it tells itself wherever it stands."""
+        if self.told is None or not self.told.takes(value, kind, spoken=spoken):
+            return
+        alone = scan(value)
+        if alone and alone[0][0] == 0 and alone[0][1] == len(value):
+            return
+        self.told.learn(value, kind)
+        self._forget_clean()
 
     def _forget_clean(self) -> None:
         """What was clean may hold a secret that is known by now."""
@@ -113,17 +134,19 @@ class Redactor:
 
         A text that was redacted before comes back as it is.
         """
+        # Other sets stand in their places once more is known: what was judged before is not clean.
+        clean, clean_long = self.clean, self._clean_long
         if len(text) > _SHORT:  # what is stored passes here again at its border, and when shown
-            if (digest := _digest(text)) in self._clean_long:
+            if (digest := _digest(text)) in clean_long:
                 return text
             redacted = self._settled(text)[1]
-            _remember(self._clean_long, digest if redacted == text else _digest(redacted))
+            _remember(clean_long, digest if redacted == text else _digest(redacted))
             return redacted
-        if text in self.clean:
+        if text in clean:
             return text
         spans, redacted = self._settled(text)
         if not spans:
-            _remember(self.clean, text)
+            _remember(clean, text)
         return redacted
 
     def redact_value(self, value: object) -> object:
@@ -136,7 +159,10 @@ class Redactor:
     def redact_field(self, key: str, value: str) -> str:
         """Redact the value of a field, which may be a secret only because of the field's name."""
         kind = field_kind(key, value)
-        return self.redact(value) if kind is None else self.label(kind, value)
+        if kind is None:
+            return self.redact(value)
+        self._learn(value, kind)
+        return self.label(kind, value)
 
     def label(self, kind: str, value: str) -> str:
         """Write the label of a secret: its kind and, unless it could be guessed, a keyed digest.
@@ -145,9 +171,6 @@ class Redactor:
         """
         if len(value) < MIN_DIGEST_CHARS:
             return f"[REDACTED:{kind}]"
-        # A format tells itself wherever it stands.
-        if self.told is not None and kind not in FORMAT_KINDS and self.told.learn(value, kind):
-            self._forget_clean()
         broken = "\\" in value or value.split(None, 1) != [value]
         same = (_BREAKS.sub("\n", value) if broken else value).encode("utf-8", "surrogatepass")
         digest = hashlib.blake2b(same, key=self._key, digest_size=DIGEST_BYTES).hexdigest()
@@ -160,8 +183,7 @@ class Redactor:
         it, may look different once the first is gone. Looking again at what can see the labels
         until nothing is found makes redaction idempotent; labels are never touched, so it ends.
         """
-        known = self.told.within(text) if self.told else {}
-        fresh = _settle(text, scan(text) + list(places(text, known)))
+        fresh = _settle(text, scan(text) + self._told_in(text))
         if not fresh:
             return [], text
         fresh = _settle(text, fresh + list(repeats(text, fresh)))
@@ -169,7 +191,8 @@ class Redactor:
         redacted = self._redacted(text, spans)
         for _ in range(_PASSES):
             changed = redacted.placed(fresh)
-            more = _settle(redacted.text, scan(redacted.text, changed=changed))
+            more = scan(redacted.text, changed=changed) + self._told_in(redacted.text)
+            more = _settle(redacted.text, more)
             if not more:
                 break
             more = _settle(redacted.text, more + list(repeats(redacted.text, more)))
@@ -179,7 +202,10 @@ class Redactor:
         return spans, redacted.text
 
     def _redacted(self, text: str, spans: Sequence[Span]) -> Rewritten:
-        """Write the labels of spans that are in order and without overlap."""
+        """Write the labels of spans that are in order and without overlap, and learn from them."""
+        for start, end, kind in spans if self.told is not None else ():
+            spoken = _SPOKEN.search(text, max(0, start - _BEFORE), start) is not None
+            self._learn(text[start:end], kind, spoken=spoken)
         return rewritten(text, ((s, e, self.label(kind, text[s:e])) for s, e, kind in spans))
 
 

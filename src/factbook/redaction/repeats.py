@@ -17,6 +17,8 @@ LONGEST: Final = 256  # longer ones are keys with a shape of their own
 _MOST: Final = 512  # different secrets of one text that are looked for at once
 _AUTOMATON_BYTES: Final = 64 << 20
 _MARK: Final = re.compile(r"[^\w\-./ ]")
+_ESCAPE: Final = re.compile(r"(?:\\[nrt]|%[0-9A-Fa-f]{2}|\x1b\[[0-9;]*m)\Z")
+_ESCAPE_CHARS: Final = 12
 _SPECIAL: Final = re.compile(rb"([^A-Za-z0-9_])")
 
 
@@ -49,16 +51,21 @@ def _places(text: str, words: Sequence[str], kinds: Mapping[str, str]) -> Iterat
     for hit in re2.compile(pattern, options).finditer(text.encode("ascii", "replace")):
         start, end = hit.span()
         kind = kinds.get(text[start:end])
-        inside = (start > 0 and text[start - 1].isalnum() and not _escaped(text, start)) or (
-            end < len(text) and text[end].isalnum()
+        inside = (start > 0 and _joins(text[start - 1]) and not _escaped(text, start)) or (
+            end < len(text) and _joins(text[end])
         )
         if kind is not None and not inside:
             yield start, end, kind
 
 
+def _joins(sign: str) -> bool:
+    """Tell whether a sign beside a secret makes it a part of a word: not another script."""
+    return sign.isascii() and sign.isalnum()
+
+
 def _escaped(text: str, start: int) -> bool:
-    """Tell whether the letter before a place ends an escape such as a line break in JSON."""
-    return start > 1 and text[start - 2] == "\\" and text[start - 1] in "nrt"
+    """Tell whether the letter before a place ends what stands for a mark: a line break in JSON."""
+    return _ESCAPE.search(text, max(0, start - _ESCAPE_CHARS), start) is not None
 
 
 def is_distinct(word: str) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Container, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from typing import Final, TypeAlias
 
 from factbook.policy import TOLD_SECRETS
@@ -19,13 +19,25 @@ from factbook.redaction.values import is_path, is_stand_in
 
 _BYTES: Final = 8  # of a digest: no word is taken for another's, however many are compared
 _PERSON: Final = b"told"  # these digests are not those of the labels
-_PIECE: Final = re.compile(rf"(?:(?<=\\)[nrt])?([^\s\"'`<>|\\,;:=()\[\]{{}}]{{{SHORTEST},}})")
-"""Between marks, and behind an escaped line break."""
-_AROUND: Final = ".,;:!?()[]{}<>*_\"'`"
-_FOURS: Final = re.compile(r"(?<!\w)[A-Za-z]{4}(?: [A-Za-z]{4}){3}(?!\w)")
-"""A password for an app, as Google and Apple write it."""
+_AROUND: Final = ".,;:!?()[]{}<>*_~-\"'`"
+_MARKED: Final = 4  # marks in a row behind a word, of which any may be its own
+# Where a secret may begin and end within a run of characters: at marks, at what is not ASCII, and
+# at what hardly stands in one.
+_PIECES: Final = tuple(
+    re.compile(f"[{held}]{{{SHORTEST},}}")
+    for held in (
+        r"^\s\"'`<>|\\,;:=()\[\]{}",
+        r"A-Za-z0-9_.!@$#%&*+=?/~^:-",
+        r"A-Za-z0-9_.!@$-",
+        r"A-Za-z0-9_.!$-",
+    )
+)
+_NOISE: Final = re.compile(r"\x1b\[[0-9;]*m|%[0-9A-Fa-f]{2}|\\+[nrt]|&#?\w{2,6};")
+"""What stands for a mark: colours of a terminal, signs as addresses, JSON and HTML write them."""
+_FOUR: Final = r"[A-Za-z]{4}(?: [A-Za-z]{4}){3}(?!\w)"  # as Google and Apple write passwords
+_FOURS: Final = re.compile(_FOUR)
+_FOURS_IN: Final = re.compile(rf"(?=\b({_FOUR}))")
 _FOURS_CHARS: Final = 19
-
 
 ToldSecret: TypeAlias = tuple[bytes, int, str]
 """What is kept of a secret: its digest, how many characters it has, its kind."""
@@ -57,18 +69,29 @@ class Told:
             self._fresh.pop((digest, chars, kind), None)
             self._know(digest, chars, kind)
 
-    def learn(self, word: str, kind: str) -> bool:
-        """Remember a secret; tell whether it is new."""
+    def takes(self, word: str, kind: str, *, spoken: bool) -> bool:
+        """Tell whether a secret is one that is remembered, and new.
+
+        `spoken` says that somebody told it in a sentence: then a password may be a word with
+        digits, which in settings of programs is as often the name of something.
+        """
         if not SHORTEST <= len(word) <= LONGEST or len(self) >= TOLD_SECRETS:
             return False
-        if not (is_distinct(word) or (kind == "password" and _is_password(word))):
+        if not (is_distinct(word) or (spoken and kind == "password" and _is_password(word))):
             return False
-        digest = self._digest(word)
-        if (digest, len(word)) in self._kinds:
-            return False
-        self._know(digest, len(word), kind)
-        self._fresh[digest, len(word), kind] = None
-        return True
+        return (self._digest(word), len(word)) not in self._kinds
+
+    def learn(self, word: str, kind: str) -> None:
+        """Remember a secret."""
+        self.hear([(self._digest(word), len(word), kind)])
+
+    def hear(self, secrets: Iterable[ToldSecret]) -> bool:
+        """Know secrets that are yet to be kept; tell whether one of them is new."""
+        new = [secret for secret in secrets if secret[:2] not in self._kinds]
+        for secret in new:
+            self._know(*secret)
+            self._fresh[secret] = None
+        return bool(new)
 
     def fresh(self) -> list[ToldSecret]:
         """Return what was learned and is kept nowhere yet: `add` says that it is."""
@@ -101,12 +124,31 @@ def _is_password(word: str) -> bool:
     return mixed and " " not in word and not is_path(word) and not is_stand_in(word)
 
 
-def _words(text: str, lengths: Container[int]) -> set[str]:
+def _words(text: str, lengths: Collection[int]) -> set[str]:
     """Return what of some lengths may be a secret: words with and without the marks around them."""
     runs = {run for run in text.split() if len(run) >= SHORTEST}
-    pieces = _PIECE.findall("\n".join([run for run in runs if not run.isalnum()]))
-    words = runs.union(pieces)
-    words.update([bare for word in words if (bare := word.strip(_AROUND)) != word])
+    marked = "\n".join([run for run in runs if not run.isalnum()])
+    bare = _NOISE.sub(" ", marked)
+    words = runs.union(_PIECES[0].findall(marked))
+    for piece in _PIECES:
+        found = set(piece.findall(bare))
+        words |= found
+        bare = "\n".join([word for word in found if not word.isalnum()])
+    most = max(lengths) + _MARKED
+    ends = [w for w in words if len(w) <= most and (w[0] in _AROUND or w[-1] in _AROUND)]
+    words.update([less for word in ends for less in _stripped(word)])
     if _FOURS_CHARS in lengths:
-        words.update(_FOURS.findall(text))
+        words.update(_FOURS_IN.findall(text))
     return {word for word in words if len(word) in lengths}
+
+
+def _stripped(word: str) -> Iterator[str]:
+    """Yield a word without the marks before it, and without some or all behind it."""
+    word = word.lstrip(_AROUND)
+    yield word
+    yield word.rstrip(_AROUND)
+    for _ in range(_MARKED):
+        if word[-1:] not in _AROUND:
+            return
+        word = word[:-1]
+        yield word

@@ -21,6 +21,7 @@ from factbook.store.kinds import (
     OWNER,
     RECORDED,
     SEARCH_LOG,
+    TOLD,
     Kind,
     or_none,
     plain_type,
@@ -35,8 +36,9 @@ HEADER: Final = "export"
 
 Record: TypeAlias = dict[str, object]
 
-NOT_CARRIED: Final = frozenset({LEASE, EMBED_TASK, MARK, OWNER, LOOSE, ERASED, RECORDED})
-"""Who works on what, how far work has come in the commits of one store, and its empty rows."""
+NOT_CARRIED: Final = frozenset({LEASE, EMBED_TASK, MARK, OWNER, LOOSE, ERASED, RECORDED, TOLD})
+"""Who works on what, how far work has come in the commits of one store, its empty rows, and digests
+that say nothing without its key."""
 
 NAMED_IN_DETAILS: Final[Mapping[str, str]] = {
     "added": "episode",
