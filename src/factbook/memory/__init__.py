@@ -203,9 +203,8 @@ class Memory:
             path if path is not None else default_db(),
             mode=mode,
             screen=self.resources.screened,
-            over=partial(self._record.over, clock=clock, screen=self.resources.screened),
+            over=self._over,
         )
-        self.resources.keep_secrets(lambda: self.store.find(TOLD), lambda: self.store.head().commit)
         self._context = Context(
             store=self.store,
             clock=clock,
@@ -215,6 +214,12 @@ class Memory:
         )
         self._engine: Engine | None = None
         self._associated: Associations | None = None
+
+    def _over(self, store: Store) -> Store:
+        """Return the store of a file that is opened, with the record of typed memories if any."""
+        # Secrets are the file's own: for them the record in another store is not asked.
+        self.resources.keep_secrets(lambda: store.find(TOLD), lambda: store.head().commit)
+        return self._record.over(store, clock=self.clock, screen=self.resources.screened)
 
     def __enter__(self) -> Memory:
         return self
