@@ -183,7 +183,7 @@ TOLD_LEADS: Final = 2  # ours: so many of it
 LOG_BEARS: Final = 1.0  # ours, by bench.answers_from_logs: relevance and bearing of what logs hold,
 # of which less ends a list; 1.1 loses one answer in a hundred among ten, 1.2 more
 LOG_BEARS_BESIDE: Final = 0.5  # ours: where something bears so much
-PASSIVE_BEARS: Final = 0.12  # ours: less does not come by itself
+PASSIVE_BEARS: Final = 0.11  # ours: less does not come by itself
 CONTEXT_TURN: Final = 1_200  # ours, by bench.answers_from_logs: characters of a turn in a context
 SAID_BEARS: Final = 0.05  # ours: a statement of which less bears on a question is no answer
 CONTEXT_TURNS: Final = 6  # ours: turns of logs that a context may hold
