@@ -7,18 +7,19 @@ language model) is made when it is first needed, once for all that share it.
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import platformdirs
 
 from factbook.errors import ModelError, ModelFailure, SearchError, SearchFailure
 from factbook.model.facts import Millis, Receipt, Trigger
-from factbook.store.damage import naming_damage
-from factbook.store.named import named_owners, place_of
+from factbook.store.damage import AS_IT_IS, naming_damage
+from factbook.store.named import named_owners, place_of, public_methods
 from factbook.store.overtaken import again_if_overtaken
 from factbook.store.screened import screening
 
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Context",
     "Resources",
+    "attentive",
     "default_db",
     "default_key_file",
     "part",
@@ -60,7 +62,27 @@ def part(kind: type[_C]) -> type[_C]:
     named = screening(at="_context.resources.screened", only=("owner", "session"))(
         named_owners(kind)
     )
-    return naming_damage(at="_context.store")(named)
+    return naming_damage(at="_context.store")(attentive(named))
+
+
+def attentive(kind: type[_C]) -> type[_C]:
+    """Let every public method of a class know the secrets that other processes were told by now.
+
+    Once for each call: the redactor itself is asked a hundred times while a question is answered.
+    """
+    for name, method in public_methods(kind):
+        if name not in AS_IT_IS:
+            setattr(kind, name, _attentive(method))
+    return kind
+
+
+def _attentive(method: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(method)
+    def attending(self: Any, *args: Any, **named: Any) -> Any:
+        self._context.resources.look_again()
+        return method(self, *args, **named)
+
+    return attending
 
 
 def default_db() -> Path | str:
@@ -131,8 +153,7 @@ class Resources:
         self._key_file = Path(key_file) if key_file is not None else None
         self._reading = reading
         self._screening: Screening | None = None
-        self._kept_secrets: Callable[[], Sequence[ToldSecret]] | None = None
-        self._moved: Callable[[], object] = int
+        self._secrets: tuple[Callable[[], Sequence[ToldSecret]], Callable[[], object]] | None = None
         self._at: object = None  # where the file was when they were asked for
         self._rules = rules
         self.reader = reader  # of what people say; None for the one that ships
@@ -157,19 +178,26 @@ class Resources:
                 self._redactor = Redactor(key=os.urandom(32))
             else:
                 self._redactor = Redactor(key=load_key(key_file), remembers=True)
-        if self._kept_secrets is not None and self._at != (at := self._moved()):
-            self._at = at  # first: what is asked of a store goes through here
-            self._redactor.know(self._kept_secrets())
+            self.look_again()
         return self._redactor
+
+    def look_again(self) -> None:
+        """Know the secrets that were told since this was called last, here or elsewhere."""
+        if self._redactor is None or self._secrets is None:
+            return  # a redactor that is made later looks then
+        kept, moved = self._secrets
+        if self._at != (at := moved()):
+            self._at = at  # first: what is asked of a store goes through the redactor
+            self._redactor.know(kept())
 
     def keep_secrets(
         self, kept: Callable[[], Sequence[ToldSecret]], moved: Callable[[], object]
     ) -> None:
         """Say where the secrets are that were told, and what changes when there may be more.
 
-        They are known from the next text on, also those that another process was told.
+        They are known from the next call on, also those that another process was told.
         """
-        self._kept_secrets, self._moved = kept, moved
+        self._secrets = (kept, moved)
 
     def screened(self, record: _T, /) -> _T:
         """Return a record as it may be kept: with no secret in any of its texts."""
@@ -347,6 +375,7 @@ class Context:
         from factbook.store.screened import unscreened
 
         now = self.clock() if now is None else now
+        self.resources.look_again()
         redactor = self.resources.redactor
         kept: list[ToldSecret] = []
 

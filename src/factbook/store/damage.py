@@ -53,7 +53,8 @@ _NOT_LOOKED: Final = (
     "whether the ledger is damaged was not looked at: it is large, or was found whole a short while"
     " ago; `factbook doctor` looks"
 )
-_AS_IT_IS: Final = {"check", "close", "reopen"}
+AS_IT_IS: Final = {"check", "close", "reopen"}
+"""What is called of a memory that is damaged, gone or closed, too."""
 _LIBRARIES: Final = tuple(
     {os.path.join(sysconfig.get_path(name), "") for name in ("stdlib", "purelib", "platlib")}  # noqa: PTH118
 )
@@ -105,7 +106,7 @@ def naming_damage(*, at: str = "store") -> Callable[[type[_T]], type[_T]]:
 
     def wrapped(kind: type[_T]) -> type[_T]:
         for name, method in public_methods(kind):
-            if name not in _AS_IT_IS:
+            if name not in AS_IT_IS:
                 setattr(kind, name, _naming(method, store_of))
         return kind
 
