@@ -10,6 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from conftest import Cli
+from factbook.errors import NotFound
 from factbook.memory import Memory
 from factbook.model.facts import Role
 from factbook.policy import TOLD_SECRETS
@@ -163,7 +165,9 @@ def test_the_value_of_a_field_is_known_again() -> None:
 
 def test_no_letter_of_it_is_kept() -> None:
     told = Told(KEY)
-    told.learn(SECRET, "password")
+    taken = told.takes(SECRET, "password", spoken=True)
+    assert taken is not None
+    assert told.hear([taken])
     ((digest, chars, kind),) = told.fresh()
     assert (len(digest), chars, kind) == (8, len(SECRET), "password")
     assert not Told(bytes(32), told.fresh()).within(BARE)  # another key knows nothing of it
@@ -172,7 +176,7 @@ def test_no_letter_of_it_is_kept() -> None:
 
 def test_so_many_are_remembered_and_no_more() -> None:
     told = Told(KEY, ((n.to_bytes(8, "big"), 12, "password") for n in range(TOLD_SECRETS)))
-    assert not told.takes(SECRET, "password", spoken=True)
+    assert told.takes(SECRET, "password", spoken=True) is None
 
 
 def test_very_many_that_stand_in_one_text_are_all_known_again() -> None:
@@ -314,3 +318,37 @@ def test_a_conversation_keeps_its_name_whatever_was_told(tmp_path: Path) -> None
         memory.ingest([file])
         assert memory.sql("SELECT count(*) FROM source_row") == before
         memory.check()
+
+
+def test_what_was_taken_for_one_wrongly_is_taken_back(tmp_path: Path) -> None:
+    street = "I live at maple-42-lantern, above the shop"
+    with opened(tmp_path) as memory, opened(tmp_path) as other:
+        memory.remember("my wifi password is maple-42-lantern")
+        assert memory.maintenance.told_secrets() == {"password": 1}
+        assert "maple" not in other.remember(street).statement
+        assert memory.maintenance.take_back_secret("maple-42-lantern") == "password"
+        for one in (memory, other):  # the other process looks again, too
+            assert "maple-42-lantern" in one.remember(f"{street}, says {one is memory}").statement
+            assert one.maintenance.told_secrets() == {"": 1}
+        # Announced it is hidden there, and nowhere else: it is not learned again.
+        assert "maple" not in memory.remember("the wifi password is maple-42-lantern").statement
+        assert "maple-42-lantern" in memory.remember(f"{street}, with a cat").statement
+        with pytest.raises(NotFound):
+            memory.maintenance.take_back_secret("maple-42-lantern")
+        with pytest.raises(NotFound):
+            memory.maintenance.take_back_secret(SECRET)
+        memory.check()
+    with opened(tmp_path) as memory:
+        assert "maple-42-lantern" in memory.remember(f"{street} and a dog").statement
+
+
+def test_the_command_counts_and_takes_back(cli: Cli, tmp_path: Path) -> None:
+    with opened(tmp_path) as memory:
+        memory.remember("my wifi password is maple-42-lantern")
+        path, key = memory.path, tmp_path / "key"
+    env = {"FACTBOOK_KEY_FILE": str(key)}
+    shown = cli("--db", path, "secrets", "--json", env=env).json()
+    assert shown == {"kinds": {"password": 1}, "taken_back": 0}
+    assert cli("--db", path, "secrets", "--no", "maple-42", code=8, env=env).err
+    cli("--db", path, "secrets", "--no", "maple-42-lantern", env=env)
+    assert "1 word taken back" in cli("--db", path, "secrets", env=env).out

@@ -12,17 +12,19 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from factbook.context import part
+from factbook.errors import NotFound
 from factbook.extract.rule_noise import measure_noise
 from factbook.maintenance.consolidate import Consolidation, only_run
 from factbook.maintenance.embedding import EmbeddingQueue, outdated
 from factbook.maintenance.meter import cost
 from factbook.maintenance.verdicts import model_resolver
 from factbook.model.facts import EVERYONE, ME, Everyone, Receipt, Trigger
-from factbook.model.ops import RetryTasks
+from factbook.model.ops import KeepTold, RetryTasks
+from factbook.redaction.told import TAKEN_BACK
 from factbook.store.derived.counts import count_waiting, has_others, rule_counts
 from factbook.store.derived.readers import read_by_others
 from factbook.store.derived.tasks import open_tasks
-from factbook.store.kinds import READER, REJECTION, RUN, Reader
+from factbook.store.kinds import READER, REJECTION, RUN, TOLD, Reader
 from factbook.store.leases import retry_aside, set_aside
 from factbook.store.rows import Filters
 
@@ -131,6 +133,31 @@ class Maintenance:
     def outdated(self) -> int:
         """Return how many vectors `embed` makes anew: they are of what rows were embedded by."""
         return outdated(self._store)
+
+    def told_secrets(self) -> dict[str, int]:
+        """Return how many secrets are remembered that were told once, by kind.
+
+        Of the kind "" is what was taken back.
+        """
+        return dict(sorted(Counter(row.kind for row in self._store.find(TOLD)).items()))
+
+    def take_back_secret(self, word: str) -> str:
+        """Remember a word as a secret no more, nor ever again; return the kind that it had.
+
+        Where something announces it as one it is still replaced. Raises NotFound for a word that
+        is not remembered.
+        """
+        named = self._context.resources.redactor.named(word)
+        known = self._store.find(TOLD, {"digest": named[0]}) if named else []
+        if named is None or not known or known[0].kind == TAKEN_BACK:
+            raise NotFound(
+                what="secret",
+                name="remembered by that word",
+                hint="give it as it was told, without the marks around it; what a format or a name"
+                " tells is not remembered (docs/redaction.md).",
+            )
+        self._context.write([KeepTold(secrets=[(*named, TAKEN_BACK)])], Trigger.COMMAND)
+        return known[0].kind
 
     def consolidate(
         self,

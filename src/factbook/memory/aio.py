@@ -301,6 +301,8 @@ class AsyncMaintenance(_Part[Maintenance]):
     model_tasks = _asked(Maintenance.model_tasks)
     retry_tasks = _told(Maintenance.retry_tasks)
     cost = _asked(Maintenance.cost)
+    told_secrets = _asked(Maintenance.told_secrets)
+    take_back_secret = _told(Maintenance.take_back_secret)
 
 
 @_mirrors(Erasure)

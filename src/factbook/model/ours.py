@@ -41,7 +41,7 @@ GRAPH_TOOLS: Final = frozenset(_GRAPH.split())
 
 _WORKING: Final = """
 consolidate doctor embed erase export extract import ingest install install-timer mcp predicates
-reembed reread stats version worker
+reembed reread secrets stats version worker
 """
 WORKING_COMMANDS: Final = frozenset(_WORKING.split())
 """Commands of the command line that do some work: that one was run is worth knowing. All others

@@ -23,6 +23,9 @@ class Redacting(Protocol):
     def holds_told(self, text: str) -> bool:
         """Tell whether a text that was redacted holds a secret that is known only by now."""
 
+    def named(self, word: str) -> tuple[bytes, int] | None:
+        """Return what a word is remembered by; None where nothing is remembered."""
+
     def hear(self, secrets: Iterable[ToldSecret]) -> None:
         """Know secrets that were told to another, and are yet to be kept."""
 

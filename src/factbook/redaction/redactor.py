@@ -93,6 +93,10 @@ class Redactor:
         """Tell whether a text that was redacted holds a secret that is known only by now."""
         return bool(self._told_in(text))
 
+    def named(self, word: str) -> tuple[bytes, int] | None:
+        """Return what a word is remembered by; None where nothing is remembered."""
+        return self.told.named(word) if self.told else None
+
     def hear(self, secrets: Iterable[ToldSecret]) -> None:
         """Know secrets that were told to another, and are yet to be kept."""
         if self.told is not None and self.told.hear(secrets):
@@ -100,11 +104,8 @@ class Redactor:
 
     def know(self, secrets: Iterable[ToldSecret]) -> None:
         """Know secrets that were told elsewhere, or are kept by now."""
-        if self.told is not None:
-            before = len(self.told)
-            self.told.add(secrets)
-            if len(self.told) > before:
-                self._forget_clean()
+        if self.told is not None and self.told.add(secrets):
+            self._forget_clean()
 
     def _told_in(self, text: str) -> list[Span]:
         """Find the secrets that were told before."""
@@ -112,13 +113,12 @@ class Redactor:
 
     def _learn(self, value: str, kind: str, *, spoken: bool = False) -> None:
         """Remember a secret, unless it tells itself wherever it stands."""
-        if self.told is None or not self.told.takes(value, kind, spoken=spoken):
+        if self.told is None or (taken := self.told.takes(value, kind, spoken=spoken)) is None:
             return
         alone = scan(value)
         if alone and alone[0][0] == 0 and alone[0][1] == len(value):
             return
-        self.told.learn(value, kind)
-        self._forget_clean()
+        self.hear([taken])
 
     def _forget_clean(self) -> None:
         """What was clean may hold a secret that is known by now."""

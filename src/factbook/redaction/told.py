@@ -41,6 +41,8 @@ _FOURS_CHARS: Final = 19
 
 ToldSecret: TypeAlias = tuple[bytes, int, str]
 """What is kept of a secret: its digest, how many characters it has, its kind."""
+TAKEN_BACK: Final = ""
+"""The kind of what was taken for a secret wrongly, and is not again."""
 
 
 class Told:
@@ -51,7 +53,7 @@ class Told:
         self._key = key
         self._kinds: dict[tuple[bytes, int], str] = {}
         self._lengths: set[int] = set()
-        self._fresh: dict[ToldSecret, None] = {}
+        self._fresh: dict[tuple[bytes, int], str] = {}
         self.add(known)
 
     def __len__(self) -> int:
@@ -63,39 +65,45 @@ class Told:
         other._kinds, other._lengths = dict(self._kinds), set(self._lengths)
         return other
 
-    def add(self, known: Iterable[ToldSecret]) -> None:
-        """Know what was kept, or was told elsewhere."""
+    def add(self, known: Iterable[ToldSecret]) -> bool:
+        """Know what was kept, or was told elsewhere; tell whether anything of it is new."""
+        new = False
         for digest, chars, kind in known:
-            self._fresh.pop((digest, chars, kind), None)
-            self._know(digest, chars, kind)
+            self._fresh.pop((digest, chars), None)
+            new = self._know(digest, chars, kind) or new
+        return new
 
-    def takes(self, word: str, kind: str, *, spoken: bool) -> bool:
-        """Tell whether a secret is one that is remembered, and new.
+    def takes(self, word: str, kind: str, *, spoken: bool) -> ToldSecret | None:
+        """Return what is to be remembered of a secret; None where nothing is, or no more.
 
         `spoken` says that somebody told it in a sentence: then a password may be a word with
         digits, which in settings of programs is as often the name of something.
         """
         if not SHORTEST <= len(word) <= LONGEST or len(self) >= TOLD_SECRETS:
-            return False
+            return None
         if not (is_distinct(word) or (spoken and kind == "password" and _is_password(word))):
-            return False
-        return (self._digest(word), len(word)) not in self._kinds
+            return None
+        digest, chars = self.named(word)
+        return None if (digest, chars) in self._kinds else (digest, chars, kind)
 
-    def learn(self, word: str, kind: str) -> None:
-        """Remember a secret."""
-        self.hear([(self._digest(word), len(word), kind)])
+    def named(self, word: str) -> tuple[bytes, int]:
+        """Return what a word is remembered by: its digest, and how many characters it has."""
+        data = word.encode("utf-8", "surrogatepass")
+        key = self._key
+        digest = hashlib.blake2b(data, key=key, digest_size=_BYTES, person=_PERSON).digest()
+        return digest, len(word)
 
     def hear(self, secrets: Iterable[ToldSecret]) -> bool:
         """Know secrets that are yet to be kept; tell whether one of them is new."""
         new = [secret for secret in secrets if secret[:2] not in self._kinds]
-        for secret in new:
-            self._know(*secret)
-            self._fresh[secret] = None
+        for digest, chars, kind in new:
+            self._know(digest, chars, kind)
+            self._fresh[digest, chars] = kind
         return bool(new)
 
     def fresh(self) -> list[ToldSecret]:
         """Return what was learned and is kept nowhere yet: `add` says that it is."""
-        return list(self._fresh)
+        return [(*named, kind) for named, kind in self._fresh.items()]
 
     def within(self, text: str) -> dict[str, str]:
         """Return the known secrets that stand in a text, with their kinds."""
@@ -104,16 +112,14 @@ class Told:
         return {
             word: kind
             for word in _words(text, self._lengths)
-            if (kind := self._kinds.get((self._digest(word), len(word)))) is not None
+            if (kind := self._kinds.get(self.named(word), TAKEN_BACK)) != TAKEN_BACK
         }
 
-    def _know(self, digest: bytes, chars: int, kind: str) -> None:
+    def _know(self, digest: bytes, chars: int, kind: str) -> bool:
+        before = self._kinds.get((digest, chars))
         self._kinds[digest, chars] = kind
         self._lengths.add(chars)
-
-    def _digest(self, word: str) -> bytes:
-        data = word.encode("utf-8", "surrogatepass")
-        return hashlib.blake2b(data, key=self._key, digest_size=_BYTES, person=_PERSON).digest()
+        return before != kind
 
 
 def _is_password(word: str) -> bool:

@@ -191,6 +191,29 @@ def export(
     )
 
 
+@operation(KEEP, Effect.OWN, tool=False)
+def secrets(
+    run: Run,
+    no: Annotated[
+        str, Arg("A word that is none: it is shown again where nothing announces it.")
+    ] = "",
+) -> Outcome:
+    """Count the secrets that are known again since they were told once, or take one back."""
+    if no:
+        kind = run.open(Effect.WRITES).maintenance.take_back_secret(no)
+        return Outcome(
+            record={"taken_back": kind},
+            show=f"That word was remembered as {kind}, and is not from now on; what was replaced in"
+            " the memory before stays so.",
+        )
+    known = run.open(Effect.READS).maintenance.told_secrets()
+    taken_back = known.pop("", 0)
+    return Outcome(
+        record={"kinds": known, "taken_back": taken_back},
+        show=lambda page: views.report.secrets(page, known, taken_back),
+    )
+
+
 @operation(KEEP, Effect.OWN)
 def predicates(
     run: Run,

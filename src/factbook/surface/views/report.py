@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from factbook.language import values
@@ -71,6 +71,15 @@ def rejections(page: Page, rows: Sequence[Rejection]) -> None:
         return [(": ".join(part for part in (row.detail, row.excerpt) if part), 2)]
 
     with_details(page, columns, rows, details)
+
+
+def secrets(page: Page, known: Mapping[str, int], taken_back: int) -> None:
+    """Show how many secrets are known again since they were told, by kind; none of them itself."""
+    page.say(f"{count(sum(known.values()), 'secret')} known again since they were told once")
+    for kind, number in known.items():
+        page.say(f"  {number:>6,}  {kind}")
+    if taken_back:
+        page.say(f"{count(taken_back, 'word')} taken back", "dim")
 
 
 def predicates(page: Page, uses: Sequence[RuleUse], *, noise: bool, counted: bool) -> None:
