@@ -16,33 +16,21 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
-
-import numpy as np
-from scipy.sparse import csr_matrix, hstack
-from sklearn.linear_model import LogisticRegression
+from typing import Final
 
 from factbook.language.reader import labels
-from factbook.language.reader.layer import PLACES, Seen
-from factbook.language.reader.network import DATA, shared
+from factbook.language.reader.layer import Seen
 from factbook.language.reader.read import clauses_of, things_of
-from reader import files, messages, rows
+from reader import layers, messages, rows
 from reader.corpora import Corpora
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from reader.layers import Learned, meet
 
 OURS: Final = 1.0  # what a thing of our own messages weighs beside one of a published message
 OUR_CLAUSES: Final = 0.5  # and a clause of our chats, in which two in five are worth keeping
-RIDGE: Final = 1.0
-SCALE: Final = 0.05  # of the network's numbers, each in its standard deviations
-MOST_STEPS: Final = 150
-SHARE: Final = 0.5  # of a clause, or of what is marked, that makes it one that is worth keeping
 ORDINARY: Final = messages.LANGUAGE / "ordinary"
 
 Places = list[tuple[int, int]]
 Labelled = tuple[str, list[tuple[int, int, str]]]  # a message, places of what is liked or not
-Learned = tuple[list[Seen], list[int]]  # what was seen, and which answer is right
 
 
 def of_our_own() -> Iterator[Labelled]:
@@ -76,7 +64,7 @@ def told(messages_: Iterator[Labelled]) -> Learned:
             if sign > 0 or (sign == 0 and text[begin:end].lower() not in again):
                 found.append(thing.seen)
                 right.append(sign)
-    return found, right
+    return Learned(found, right)
 
 
 def _signs(named: Sequence[tuple[int, int]], places: Sequence[tuple[int, int, str]]) -> list[int]:
@@ -118,48 +106,11 @@ def worth(said: Iterable[tuple[str, str, Places, Places]]) -> Learned:
     right: list[int] = []
     for text, answers, kept, doubted in said:
         for begin, end, seen in clauses_of(text, answers):
-            is_kept = any(_meets((begin, end), place) for place in kept)
-            if is_kept or not any(_meets((begin, end), place) for place in doubted):
+            is_kept = any(meet((begin, end), place) for place in kept)
+            if is_kept or not any(meet((begin, end), place) for place in doubted):
                 found.append(seen)
                 right.append(int(is_kept))
-    return found, right
-
-
-def _meets(clause: tuple[int, int], place: tuple[int, int]) -> bool:
-    both = min(clause[1], place[1]) - max(clause[0], place[0])
-    return both > 0 and both >= SHARE * min(clause[1] - clause[0], place[1] - place[0])
-
-
-def _sparse(seen: Sequence[Seen]) -> Any:
-    sizes = [len(one.places) for one in seen]
-    held = np.repeat([size**-0.5 for size in sizes], sizes).astype(np.float32)
-    columns = np.concatenate([np.array(one.places, np.int64) for one in seen])
-    return csr_matrix((held, columns, np.cumsum([0, *sizes])), shape=(len(sizes), PLACES))
-
-
-def learned(parts: Sequence[tuple[float, Learned]]) -> dict[str, NDArray[Any]]:
-    """Return the weights, of what weighs something each."""
-    weights = np.concatenate([np.full(len(right), weight) for weight, (_, right) in parts])
-    right = np.concatenate([np.array(right) for _, (_, right) in parts])
-    seen = [one for _, (some, _) in parts for one in some]
-    rows_ = np.stack([one.row for one in seen])
-    mean, spread = rows_.mean(0), rows_.std(0) + 1e-3
-    scaled = csr_matrix((SCALE * (rows_ - mean) / spread).astype(np.float32))
-    table = hstack([scaled, _sparse(seen)]).tocsr()
-    model = LogisticRegression(C=1 / RIDGE, max_iter=MOST_STEPS).fit(table, right, weights)
-    # Beside the first answer, which is none of them; of two answers there is one row.
-    odds, bias = model.coef_, model.intercept_
-    if len(model.classes_) > 2:
-        odds, bias = odds[1:] - odds[0], bias[1:] - bias[0]
-    size = rows_.shape[1]
-    of_row = SCALE * odds[:, :size] / spread
-    scale = np.abs(odds[:, size:]).max(axis=1) / 127
-    return {
-        "rows": of_row.astype(np.float32),
-        "places": np.round(odds[:, size:] / scale[:, None]).astype(np.int8),
-        "scale": scale.astype(np.float32),
-        "bias": (bias - of_row @ mean).astype(np.float32),
-    }
+    return Learned(found, right)
 
 
 def main() -> None:
@@ -175,12 +126,10 @@ def main() -> None:
         ],
     }
     for name, some in parts.items():
-        for whose, (_, (_, right)) in zip(("published", "our own"), some, strict=True):
-            print(f"{name}, {whose}: {len(right)}, {sum(n > 0 for n in right)} of which count")
-        held = learned(some)
-        held["reader"] = np.array(shared().checksum)
-        np.savez_compressed(DATA / f"{name}.npz", **held)
-    files.write(DATA, shared().record)
+        for whose, (_, told_) in zip(("published", "our own"), some, strict=True):
+            count = sum(answer > 0 for answer in told_.right)
+            print(f"{name}, {whose}: {len(told_.right)}, {count} of which count")
+    layers.write({name: layers.learned(some) for name, some in parts.items()})
 
 
 if __name__ == "__main__":

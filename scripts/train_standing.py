@@ -14,48 +14,33 @@ Figures on projects that it did not learn from go to the screen.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-from scipy.sparse import csr_matrix, hstack
-from sklearn.linear_model import LogisticRegression
 
 import logged
 from asker.logs import LogsError
 from factbook import policy
 from factbook.extract.voice import blanked, in_layout
-from factbook.language.reader.network import DATA, shared
+from factbook.language.reader.layer import Layer, Seen
 from factbook.language.reader.read import sentences_of
-from factbook.language.reader.standing import PLACES, Standing, signs_of
-from reader import files, rows
+from reader import layers, rows
+from reader.layers import Learned, meet
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    Floats = NDArray[np.float32]
 
 ORDINARY: Final = logged.LANGUAGE / "ordinary"
 OURS: Final = 0.15  # what a prompt of ours weighs beside a typed one: they hold rules more often
 CHATS: Final = 2_000  # messages of our chats that are looked through for such without a request
 RIDGE: Final = 0.7
-SCALE: Final = 0.05  # of the network's numbers, each in its standard deviations
-MOST_STEPS: Final = 300
-SHARE: Final = 0.5  # of a sentence, or of what is marked, that makes it one that states it
 FIFTHS: Final = 5  # parts of the projects, each of which is told by the others
 
 
 Prompt = tuple[str, list[tuple[int, int]]]  # with the places of what holds on
-
-
-class Told(NamedTuple):
-    """Sentences: what the network knows of them, their words and letters, what they state."""
-
-    row: Floats  # (sentences, 784)
-    signs: Sequence[tuple[list[int], list[int]]]
-    right: NDArray[np.bool_]
 
 
 def of_our_own(part: str) -> Iterator[Prompt]:
@@ -84,69 +69,29 @@ def of_logs(folder: Path, part: str) -> Iterator[tuple[str, Prompt]]:
             raise LogsError(f"{row['repository']}: {len(left)} prompts of {row['blob']} are gone")
 
 
-def told(prompts: Iterator[Prompt]) -> Told:
+def told(prompts: Iterable[Prompt]) -> Learned:
     """Read prompts sentence by sentence."""
-    known: list[Floats] = []
-    signs: list[tuple[list[int], list[int]]] = []
-    right: list[bool] = []
+    found: list[Seen] = []
+    right: list[int] = []
     for text, places in prompts:
         # as what an owner says is read (`directives.own_reading`)
         own = blanked(text, in_layout(text))[: policy.DIRECTIVE_CHARS]
-        for words, row in sentences_of(own):
-            known.append(row)
-            signs.append(signs_of(words))
-            right.append(any(_states(words[0].begin, words[-1].end, *mark) for mark in places))
-    return Told(np.array(known), signs, np.array(right))
+        for begin, end, seen in sentences_of(own):
+            found.append(seen)
+            right.append(int(any(meet((begin, end), place) for place in places)))
+    return Learned(found, right)
 
 
-def _states(begin: int, end: int, first: int, last: int) -> bool:
-    both = min(end, last) - max(begin, first)
-    return both > 0 and both >= SHARE * min(end - begin, last - first)
-
-
-def _sparse(rows_of_places: Sequence[Sequence[int]]) -> Any:
-    sizes = [len(places) for places in rows_of_places]
-    held = np.repeat([max(1, size) ** -0.5 for size in sizes], sizes)
-    bounds = np.cumsum([0, *sizes])
-    columns = np.concatenate([np.array(places, np.int64) for places in rows_of_places])
-    return csr_matrix((held, columns, bounds), shape=(len(sizes), PLACES))
-
-
-def learned(parts: Sequence[tuple[float, Told]]) -> dict[str, NDArray[Any]]:
-    """Return the weights, of sentences that weigh something each."""
-    weights = np.concatenate([np.full(len(some.right), weight) for weight, some in parts])
-    right = np.concatenate([some.right for _, some in parts])
-    rows_ = np.concatenate([some.row for _, some in parts])
-    # by what is typed alone: our own prompts are of another kind
-    mean, spread = parts[0][1].row.mean(0), parts[0][1].row.std(0) + 1e-6
-    scaled = SCALE * (rows_ - mean) / spread
-    signs = zip(*chain.from_iterable(some.signs for _, some in parts), strict=True)
-    seen = hstack([csr_matrix(scaled), *map(_sparse, signs)]).tocsr()
-    model = LogisticRegression(C=1 / RIDGE, max_iter=MOST_STEPS).fit(seen, right, weights)
-    size = rows_.shape[1]
-    of_row = SCALE * model.coef_[0][:size] / spread
-    of_signs = model.coef_[0][size:].reshape(2, PLACES)
-    scale = np.abs(of_signs).max(axis=1) / 127
-    short = np.round(of_signs / scale[:, None]).astype(np.int8)
-    return {
-        "row": of_row.astype(np.float32),
-        "words": short[0],
-        "letters": short[1],
-        "scale": scale.astype(np.float32),
-        "bias": np.float64(model.intercept_[0] - mean @ of_row),
-    }
-
-
-def chances(held: Mapping[str, NDArray[Any]], some: Told) -> NDArray[np.float64]:
+def chances(held: Mapping[str, NDArray[Any]], some: Learned) -> NDArray[np.float64]:
     """Return how likely sentences state something, as the reader will tell it."""
-    standing = Standing(held)
-    return np.array([standing.chance(*told) for told in zip(some.row, some.signs, strict=True)])
+    standing = Layer(held)
+    return np.array([standing.chances(one)[0] for one in some.seen])
 
 
-def figures(sure: NDArray[np.float64], right: NDArray[np.bool_]) -> str:
+def figures(sure: NDArray[np.float64], right: NDArray[np.int_]) -> str:
     """Say how many of the sentences that state something are found, and how many others."""
     shown = [
-        f"from {least} {int((sure >= least).sum())}, {int((right & (sure >= least)).sum())} right"
+        f"from {least} {int((sure >= least).sum())}, {int(right[sure >= least].sum())} right"
         for least in (policy.DIRECTIVE_LIKELY, policy.DIRECTIVE_SURE)
     ]
     return f"{int(right.sum())} of {len(right)} sentences state something; {'; '.join(shown)}"
@@ -160,7 +105,7 @@ def main() -> None:
     by_project: dict[str, list[Prompt]] = {}
     for project, prompt in of_logs(options.logs, "train"):
         by_project.setdefault(project, []).append(prompt)
-    typed = [told(iter(prompts)) for prompts in by_project.values()]
+    typed = [told(prompts) for prompts in by_project.values()]
     ours = told(chain(of_our_own("train"), of_chats()))
     # each fifth of the projects by what was learned of the others
     sizes = np.array([len(some.right) for some in typed])
@@ -169,30 +114,25 @@ def main() -> None:
     for n in range(FIFTHS):
         aside = set(order[n::FIFTHS].tolist())
         rest = [some for k, some in enumerate(typed) if k not in aside]
-        held = learned([(1.0, joined(rest)), (OURS, ours)])
-        unseen += [(chances(held, typed[k]), typed[k].right) for k in aside]
+        held = layers.learned([(1.0, joined(rest)), (OURS, ours)], RIDGE)
+        unseen += [(chances(held, typed[k]), np.array(typed[k].right)) for k in aside]
     both = [np.concatenate(some) for some in zip(*unseen, strict=True)]
     print(f"{sum(map(len, by_project.values()))} prompts of {len(by_project)} projects")
     print("projects of `train`, by the others:", figures(*both), flush=True)
-    held = learned([(1.0, joined(typed)), (OURS, ours)])
-    held["reader"] = np.array(shared().checksum)
-    np.savez_compressed(DATA / "standing.npz", **held)
-    files.write(DATA, shared().record)
+    held = layers.learned([(1.0, joined(typed)), (OURS, ours)], RIDGE)
+    layers.write({"standing": held})
     for name, prompts in (
         ("held", (prompt for _, prompt in of_logs(options.logs, "held"))),
         ("held of ours", of_our_own("held")),
     ):
         some = told(prompts)
-        print(f"{name}:", figures(chances(held, some), some.right), flush=True)
+        print(f"{name}:", figures(chances(held, some), np.array(some.right)), flush=True)
 
 
-def joined(parts: Sequence[Told]) -> Told:
+def joined(parts: Iterable[Learned]) -> Learned:
     """Return the sentences of some as one."""
-    return Told(
-        np.concatenate([some.row for some in parts]),
-        [signs for some in parts for signs in some.signs],
-        np.concatenate([some.right for some in parts]),
-    )
+    seen, right = zip(*parts, strict=True)
+    return Learned(list(chain(*seen)), list(chain(*right)))
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ from factbook.language.reader.read import read
 from factbook.language.reader.words import words_of
 from reader import rows
 from reader.corpora import Corpora
+from reader.layers import meet
 
 LANGUAGE: Final = Path(__file__).parents[2] / "data" / "language"
 LABELS: Final = LANGUAGE / "messages.jsonl.xz"
@@ -78,17 +79,11 @@ def said(text: str, row: Row) -> rows.Row:
     for clause in read(text).clauses:
         span = rows.word_span(words, clause.begin, clause.end)
         if span:
-            keep = any(_meet((clause.begin, clause.end), one) for one in row["keep"])
+            keep = any(meet((clause.begin, clause.end), one) for one in row["keep"])
             made["kept"].append((*span, int(keep)))
     if row["opinions"] or row["keep"]:
         made["foreign"] = [0] * len(words)
     return made
-
-
-def _meet(place: Sequence[int], other: Sequence[int]) -> bool:
-    """Say whether two places share over half of the shorter."""
-    shared = min(place[1], other[1]) - max(place[0], other[0])
-    return 2 * shared > min(place[1] - place[0], other[1] - other[0])
 
 
 # --- texts ----------------------------------------------------------------------------------------

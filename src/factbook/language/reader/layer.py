@@ -7,7 +7,7 @@ published, too, in minutes, and moves nothing else that the network tells.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -22,7 +22,7 @@ class Seen(NamedTuple):
     """What a layer is asked about."""
 
     row: Floats  # what the network knows of it
-    places: list[int]  # of the words in it and around it
+    signs: Sequence[Sequence[int]]  # places of its words and what is around them, by their kind
 
 
 class Layer:
@@ -37,7 +37,8 @@ class Layer:
     def chances(self, seen: Seen) -> list[float]:
         """Return how likely each answer is, shape (answers,)."""
         odds = self._bias + np.einsum("oi,i->o", self._rows, seen.row)
-        odds = odds + self._places[:, seen.places].sum(axis=1) / math.sqrt(len(seen.places))
+        for places in filter(None, seen.signs):
+            odds = odds + self._places[:, places].sum(axis=1) / math.sqrt(len(places))
         most = max(0.0, float(odds.max()))
         likely = np.exp(odds - most)
         whole = float(likely.sum()) + math.exp(-most)

@@ -22,7 +22,6 @@ from factbook.embed.words import EMBEDDER, WordTable
 from factbook.errors import ReaderError
 from factbook.language.reader.layer import Layer
 from factbook.language.reader.pieces import Numbers, Pieces
-from factbook.language.reader.standing import Standing
 
 Floats = NDArray[np.float32]
 
@@ -77,9 +76,9 @@ class Networks:
         return {name: array.astype(np.float32) for name, array in held.items()}
 
     @functools.cached_property
-    def standing(self) -> Standing:
+    def standing(self) -> Layer:
         """What tells rules and decisions."""
-        return Standing(self._layer("standing"))
+        return Layer(self._layer("standing"))
 
     @functools.cached_property
     def taste(self) -> Layer:

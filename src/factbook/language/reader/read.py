@@ -20,7 +20,7 @@ from factbook.language.reader.layer import Seen
 from factbook.language.reader.network import Networks, shared
 from factbook.language.reader.pieces import AFTER_TOKENS, MAX_TOKENS
 from factbook.language.reader.reading import Clause, Reading, Span, Token
-from factbook.language.reader.standing import row_of, sentence_places, signs_of
+from factbook.language.reader.standing import sentence_places, sentence_seen
 from factbook.language.reader.taste import Thing, things
 from factbook.language.reader.words import Word, words_of
 from factbook.language.reader.worth import seen_of
@@ -76,8 +76,8 @@ def read(text: str, answers: str = "", *, networks: Networks | None = None) -> R
     )
 
 
-def sentences_of(text: str) -> Iterator[tuple[Sequence[Word], Floats]]:
-    """Yield the words of each sentence, and what the network knows of it (`standing.row_of`).
+def sentences_of(text: str) -> Iterator[tuple[int, int, Seen]]:
+    """Yield the sentences of a text: first and behind the last character, what is known.
 
     Only what learns from a text asks for it.
     """
@@ -87,7 +87,8 @@ def sentences_of(text: str) -> Iterator[tuple[Sequence[Word], Floats]]:
         known = words[: len(scores["tokens"])]
         clauses, types = _clauses(*_cut_up(nets, scores), known, 0), _types(nets, scores)
         for place in sentence_places(known, _ends(scores), text):
-            yield known[slice(*place)], row_of(scores, known, place, clauses, types)
+            seen = sentence_seen(scores, known, place, clauses, types)
+            yield known[place[0]].begin, known[place[1] - 1].end, seen
 
 
 def things_of(text: str) -> Iterator[tuple[int, int, Thing]]:
@@ -444,8 +445,7 @@ def _marks(
             for s in tagged
             if place[0] <= s.first < place[1] and _is_clear(s)
         ]
-        row = row_of(scores, words, place, clauses, types)
-        chance = nets.standing.chance(row, signs_of(said))
+        (chance,) = nets.standing.chances(sentence_seen(scores, words, place, clauses, types))
         outright = holding if _says_how_long(said) else 0.0
         found += [
             s._replace(chance=max(chance, s.mean * outright))

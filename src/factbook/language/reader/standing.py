@@ -10,24 +10,24 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from factbook.language.reader.decode import Floats, softmax
+from factbook.language.reader.layer import PLACES, Seen
 from factbook.language.reader.reading import Clause
 from factbook.language.reader.words import Word
 from factbook.language.words import place_of
 
-PLACES: Final = 8192  # numbers that runs of words are counted in, and as many for runs of letters
+_HALF: Final = PLACES // 2  # runs of words are counted below, runs of letters from there
 _WORDS, _LETTERS = (1, 2, 3), (3, 4, 5)  # in a row
 _WRAPPED: Final = 60  # characters of a line that is likely broken for its length alone
 _WORD_CHARS: Final = 30  # of a word that are read: hashes and the like say nothing
 _SHOUTED: Final = 3  # letters of a word in capitals that may be shouted
 
 
-def row_of(
+def _row(
     scores: Mapping[str, Floats],
     words: Sequence[Word],
     place: tuple[int, int],
@@ -60,6 +60,18 @@ def row_of(
     return np.concatenate([tokens.mean(0), tokens.max(0), np.array(more, np.float32)])
 
 
+def sentence_seen(
+    scores: Mapping[str, Floats],
+    words: Sequence[Word],
+    place: tuple[int, int],
+    clauses: Sequence[Clause],
+    of_text: Floats,
+) -> Seen:
+    """Return what is known of the sentence of words `place`; that is `_row`, and its signs."""
+    row = _row(scores, words, place, clauses, of_text)
+    return Seen(row, signs_of(words[slice(*place)]))
+
+
 def signs_of(words: Sequence[Word]) -> tuple[list[int], list[int]]:
     """Return the places of a sentence's runs of words, and those of its runs of letters."""
     spelled = [_spelled(word.text) for word in words]
@@ -74,7 +86,7 @@ def signs_of(words: Sequence[Word]) -> tuple[list[int], list[int]]:
         for size in _LETTERS
         for at in range(len(word) + 3 - size)
     )
-    return _places(runs), _places(letters)
+    return _places(runs, 0), _places(letters, _HALF)
 
 
 def _spelled(word: str) -> str:
@@ -85,28 +97,8 @@ def _spelled(word: str) -> str:
     return "".join("0" if char.isdigit() else char for char in word.lower())
 
 
-def _places(runs: Iterable[str]) -> list[int]:
-    return sorted({place_of(run, PLACES) for run in runs})
-
-
-class Standing:
-    """What was learned: a weight of each number of a row, and of each place."""
-
-    def __init__(self, held: Mapping[str, NDArray[Any]]) -> None:
-        self._row = held["row"].astype(np.float32)
-        scale = held["scale"].astype(np.float32)
-        self._words = held["words"].astype(np.float32) * scale[0]
-        self._letters = held["letters"].astype(np.float32) * scale[1]
-        self._bias = float(held["bias"])
-
-    def chance(self, row: Floats, signs: tuple[Sequence[int], Sequence[int]]) -> float:
-        """Return how likely a sentence states what holds on, by `row_of` and `signs_of` it."""
-        runs, letters = signs
-        odds = self._bias + float(np.einsum("i,i->", row, self._row))
-        for places, weights in ((runs, self._words), (letters, self._letters)):
-            if places:
-                odds += float(weights[places].sum()) / math.sqrt(len(places))
-        return 1 / (1 + math.exp(-odds))
+def _places(runs: Iterable[str], begin: int) -> list[int]:
+    return sorted({begin + place_of(run, _HALF) for run in runs})
 
 
 def sentence_places(words: Sequence[Word], ends: Sequence[int], text: str) -> list[tuple[int, int]]:

@@ -73,7 +73,7 @@ def things(
                 np.array([own[at], share, *_said(part)], np.float32),
             ]
             around_it = around.places(at, begin, end, whole)
-            yield Thing(first, last, Seen(np.concatenate(known), around_it))
+            yield Thing(first, last, Seen(np.concatenate(known), (around_it,)))
 
 
 def _said(clause: Clause | None) -> list[float]:

@@ -74,4 +74,5 @@ def seen_of(
             if token.relation in _TELLING
         ]
         signs += [f"prev {word}" for word in words[max(0, span.first - _BEFORE) : span.first]]
-        yield Seen(np.concatenate(row), sorted({place_of(sign, PLACES) for sign in signs}))
+        places = sorted({place_of(sign, PLACES) for sign in signs})
+        yield Seen(np.concatenate(row), (places,))
