@@ -271,9 +271,8 @@ class _Run:
                 self._writer.put_sources([replace(state, source=merged)])
                 self._event("update", "source", state.id)
         new = [source for key, source in latest.items() if key not in self._source_ids]
-        for source, source_id in zip(
-            new, self._writer.put_sources([SourceState(source=fresh) for fresh in new]), strict=True
-        ):
+        ids = self._writer.put_sources([SourceState(source=source) for source in new])
+        for source, source_id in zip(new, ids, strict=True):
             self._source_ids[source.key] = source_id
             self._receipt.sources += 1
             self._event("store", "source", source_id)
@@ -351,14 +350,8 @@ class _Run:
         claims = self._claims(ops)
         states = current_by_claim(self._writer, claims)
         claims = self._grow_known(claims, states)
-        met: list[tuple[Life, _Claim]] = []
-        new: list[tuple[bytes, _Claim]] = []
-        for digest, claim in claims.items():
-            life = states.get(digest)
-            if life is None:
-                new.append((digest, claim))
-            else:
-                met.append((life, claim))
+        met = [(states[digest], claim) for digest, claim in claims.items() if digest in states]
+        new = [(digest, claim) for digest, claim in claims.items() if digest not in states]
         evidence = [*self._grow(met), *self._add(new)]
         self._receipt.evidence += self._writer.add_evidence(evidence)
 
@@ -541,11 +534,10 @@ class _Run:
                     self._receipt.kept_out += 1  # a refusal would keep the words after all
                     continue
                 if retelling is None:
-                    self._refused.append(
-                        RejectCandidate(
-                            candidate=fact, episode=op.episode, owner=op.owner, reason="not_quoted"
-                        )
+                    refused = RejectCandidate(
+                        candidate=fact, episode=op.episode, owner=op.owner, reason="not_quoted"
                     )
+                    self._refused.append(refused)
                     continue
                 episode = retelling
             digest = claim_digest(op.owner, fact.subject, fact.predicate, fact.object)
@@ -563,11 +555,6 @@ class _Run:
             if stands_at(op.quote, self._texts[episode], fact.start, fact.end):
                 return episode
         return None
-
-    def _refuse(self, reason: str) -> None:
-        self._receipt.rejected += 1
-        counts = self._receipt.rejections
-        counts[reason] = counts.get(reason, 0) + 1
 
     def rejections(
         self, candidates: Sequence[RejectCandidate], lines: Sequence[RejectLine]
@@ -589,7 +576,10 @@ class _Run:
                 byte_offset=places[episode_id].offset,
                 reason=op.reason,
                 detail=op.detail,
-                excerpt=op.candidate.object[: _room(op)],
+                # A memory is kept whole, of other things a start.
+                excerpt=op.candidate.object[
+                    : policy.VALUE_CHARS if op.type else policy.EXCERPT_CHARS
+                ],
                 rule=op.candidate.rule,
                 predicate=op.candidate.predicate,
                 owner=op.owner,
@@ -617,23 +607,23 @@ class _Run:
             for op in lines
         ]
         rows = self._not_erased(rows)
+        counts = self._receipt.rejections
         for row, inserted in zip(rows, self._writer.add(REJECTION, rows), strict=True):
             if inserted is not None:
-                self._refuse(row.reason)
+                self._receipt.rejected += 1
+                counts[row.reason] = counts.get(row.reason, 0) + 1
 
     def _sure_at(self, claim: _Claim, places: Mapping[int, Episode | EpisodeHead]) -> Millis:
         """Return the moment that the confidence of a new fact is of: what fades does from then."""
         if claim.first.candidate.kind in policy.LASTING_KINDS:
             return self._now
         said = [places[episode] for episode in claim.evidence]
-        return max(
-            (
-                self._changes.silent_from(self._source_of(place), place.occurred_at)
-                for place in said
-                if place.occurred_at is not None
-            ),
-            default=self._now,
-        )
+        times = [
+            self._changes.silent_from(self._source_of(place), place.occurred_at)
+            for place in said
+            if place.occurred_at is not None
+        ]
+        return max(times, default=self._now)
 
     def _source_of(self, place: Episode | EpisodeHead) -> int:
         return self._source_id(place.source) if isinstance(place, Episode) else place.source_id
@@ -694,11 +684,6 @@ class _Run:
         self, op: str, kind: str, target: int, detail: dict[str, object] | None = None
     ) -> None:
         self.events.append(self._changes.event_of(op, kind, target, detail))
-
-
-def _room(op: RejectCandidate) -> int:
-    """Return how much of a refused candidate is kept: a memory whole, of other things a start."""
-    return policy.VALUE_CHARS if op.type else policy.EXCERPT_CHARS
 
 
 def _merge_source(known: Source, new: Source) -> Source:

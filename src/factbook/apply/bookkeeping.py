@@ -187,18 +187,10 @@ class Bookkeeping(FactRows):
     def fail_task(self, op: ops.FailTask) -> None:
         known = self._task(op)
         attempts = (known.attempts if known else 0) + op.tried
-        aside = attempts >= policy.MODEL_ATTEMPTS
+        state = "aside" if attempts >= policy.MODEL_ATTEMPTS else "failed"
         wait = policy.MODEL_BACKOFF_MS * 2 ** min(max(attempts - 1, 0), policy.MODEL_ATTEMPTS)
-        task = ModelTask(
-            op.kind,
-            op.target,
-            "aside" if aside else "failed",
-            attempts,
-            op.error,
-            op.version,
-            self.now + wait,
-            self.now,
-        )
+        until = self.now + wait
+        task = ModelTask(op.kind, op.target, state, attempts, op.error, op.version, until, self.now)
         self.writer.put(MODEL_TASK, [task])
         if op.tried:
             self._count(f"model_failed_{op.kind}", 1.0)
@@ -213,13 +205,10 @@ class Bookkeeping(FactRows):
         """Reserve a call under the write lock, so that a budget holds between processes too."""
         day = day_of(self.now)
         spent = self.writer.find(CALL, {"day": day})
+        tokens = sum(calls.prompt_tokens + calls.answer_tokens for calls in spent)
         for name, used, limit in (
             ("calls", sum(calls.calls for calls in spent), op.max_calls),
-            (
-                "tokens",
-                sum(calls.prompt_tokens + calls.answer_tokens for calls in spent),
-                op.max_tokens,
-            ),
+            ("tokens", tokens, op.max_tokens),
             ("money", sum(calls.money for calls in spent), op.max_money),
         ):
             if limit is not None and used >= limit:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from factbook.model.facts import Episode, EpisodeKind, Receipt
+from factbook.model.facts import EpisodeKind, Receipt
 from factbook.model.ops import AssertFact, Op, RecordEpisode, RejectCandidate
 from factbook.store.port import Writer
 
@@ -29,7 +29,8 @@ def said_once(writer: Writer, receipt: Receipt, ops: Sequence[Op]) -> Sequence[O
     """
     said: dict[str, set[str]] = {}  # sessions, by uid
     for op in ops:
-        if type(op) is RecordEpisode and _is_said(op.episode):
+        # A command that somebody typed is a call.
+        if type(op) is RecordEpisode and op.episode.kind in _SAID and not op.episode.fields:
             said.setdefault(op.episode.uid, set()).add(op.episode.session)
     known = writer.episode_ids(list(said)) if said else {}
     heads = writer.heads(known.values()) if known else {}
@@ -55,8 +56,3 @@ def said_once(writer: Writer, receipt: Receipt, ops: Sequence[Op]) -> Sequence[O
             continue
         kept.append(op)
     return kept
-
-
-def _is_said(episode: Episode) -> bool:
-    # A command that somebody typed is a call.
-    return episode.kind in _SAID and not episode.fields

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Final, Literal
@@ -157,12 +157,10 @@ class DeleteCascade:
         more.tasks = self._ids(SEARCH_TASK, prompts) | self._ids(SEARCH_TASK, asked)
         more.searches = self._ids(SEARCH_LOG, prompts) | self._ids(SEARCH_LOG, asked)
         entities = self._ids(ENTITY, caused) - doomed.entities
-        preferences = self._ids(PREFERENCE, caused) - doomed.preferences
+        liked = self._ids(PREFERENCE, caused) - doomed.preferences
         gone = doomed.episodes
         more.entities = entities - self.other_causes("entity_id", entities, gone).keys()
-        more.preferences = (
-            preferences - self.other_causes("preference_id", preferences, gone).keys()
-        )
+        more.preferences = liked - self.other_causes("preference_id", liked, gone).keys()
         for entity in sorted(more.entities):
             more.add(self.about_entity(entity))
         return more
@@ -189,12 +187,8 @@ class DeleteCascade:
         owner = entities[entity_id].owner
         doomed = Doomed(entities={*entities})
         names = self.names(entities)
-        doomed.facts = self.lineage(
-            life.id
-            for life in self._reads.lives(
-                LifeWhere(owner=owner, kinds=[FactKind.WORLD], subjects=names)
-            )
-        )
+        of_it = LifeWhere(owner=owner, kinds=[FactKind.WORLD], subjects=names)
+        doomed.facts = self.lineage(life.id for life in self._reads.lives(of_it))
         preferences = self._reads.find(PREFERENCE, {"owner": owner, "topic": names})
         doomed.preferences = {preference.id for preference in preferences}
         said = word_pattern(names)
@@ -273,13 +267,9 @@ class DeleteCascade:
 
     def _copies(self, owner: str) -> tuple[set[int], set[int]]:
         """Return the pages that were fetched for an owner, and the answers in conversations."""
-        tallies = self._reads.tally(
-            EPISODE, ["id"], {"owner": owner, "kind": EpisodeKind.SEARCH_RESULT}
-        )
-        fetched = {id_ for (id_,) in tallies}
-        said = self._reads.tally(
-            EPISODE, ["id", "source_id"], {"owner": owner, "role": Role.ASSISTANT}
-        )
+        fetched = self._counted(EPISODE, {"owner": owner, "kind": EpisodeKind.SEARCH_RESULT})
+        where = {"owner": owner, "role": Role.ASSISTANT}
+        said = self._reads.tally(EPISODE, ["id", "source_id"], where)
         chats = {
             source.id
             for source in self._reads.sources(ids={source_id for _, source_id in said})
@@ -321,13 +311,12 @@ class DeleteCascade:
 
     def belonging_to(self, owner: str) -> Doomed:
         """Return everything of an owner."""
-        doomed = Doomed()
+        doomed, mine = Doomed(), {"owner": owner}
         for part, kind in OWNED:
-            ids = {row.id for row in self._reads.find(kind, {"owner": owner})}
-            setattr(doomed, part, ids - self._erased(kind.name))
-        doomed.facts = self._counted(FACT, owner) - self._erased(FACT.name)
-        doomed.episodes = self._counted(EPISODE, owner) - self._erased(EPISODE.name)
-        theirs = {id_ for (id_,) in self._reads.tally(EPISODE, ["source_id"], {"owner": owner})}
+            setattr(doomed, part, self._ids(kind, mine) - self._erased(kind.name))
+        doomed.facts = self._counted(FACT, mine) - self._erased(FACT.name)
+        doomed.episodes = self._counted(EPISODE, mine) - self._erased(EPISODE.name)
+        theirs = {id_ for (id_,) in self._reads.tally(EPISODE, ["source_id"], mine)}
         whose = self._reads.tally(
             EPISODE, ["source_id", "owner"], {"owner": EVERYONE, "source_id": theirs}
         )
@@ -341,21 +330,18 @@ class DeleteCascade:
 
     def part_of_source(self, source_id: int) -> Doomed:
         """Return everything of a source."""
-        where = {"owner": EVERYONE, "source_id": source_id}
-        episodes = {id_ for (id_,) in self._reads.tally(EPISODE, ["id"], where)}
+        episodes = self._counted(EPISODE, {"owner": EVERYONE, "source_id": source_id})
         return Doomed(sources={source_id}, episodes=episodes - self._erased(EPISODE.name))
 
     def said_in(self, spans: Sequence[EvidenceRow], facts: set[int]) -> dict[int, Spans]:
         """Return what is to be masked in episodes: the words of facts wherever they stand."""
-        objects = {
-            life.id: life.object for life in lives_by_id(self._reads, sorted(facts)).values()
-        }
+        lives = lives_by_id(self._reads, sorted(facts))
         texts = self._reads.texts("episode", sorted({span.episode_id for span in spans}))
         masks: dict[int, Spans] = {}
         for span in spans:
             mine = masks.setdefault(span.episode_id, [])
             mine.append((span.start, span.end))
-            mine += _occurrences(texts[span.episode_id], objects[span.fact_id])
+            mine += _occurrences(texts[span.episode_id], lives[span.fact_id].object)
         return {episode: _united(mask) for episode, mask in masks.items()}
 
     def lost(self, doomed: Doomed) -> dict[int, set[int]]:
@@ -400,8 +386,7 @@ class DeleteCascade:
         }
         found: set[int] = set()
         for source in {head.source_id for head in results}:
-            where = {"owner": EVERYONE, "source_id": source}
-            episodes = {id_ for (id_,) in self._reads.tally(EPISODE, ["id"], where)}
+            episodes = self._counted(EPISODE, {"owner": EVERYONE, "source_id": source})
             spoken = {row.fact_id for row in self._reads.evidence(episode_ids=episodes)}
             found |= {
                 fact.id
@@ -422,13 +407,13 @@ class DeleteCascade:
                 empty.add(episode)
         return empty
 
-    def _counted(self, kind: Kind[Any], owner: str) -> set[int]:
-        return {id_ for (id_,) in self._reads.tally(kind, ["id"], {"owner": owner})}
+    def _counted(self, kind: Kind[Any], where: Mapping[str, object]) -> set[int]:
+        return {id_ for (id_,) in self._reads.tally(kind, ["id"], where)}
 
     def _erased(self, target: str) -> set[int]:
         return {row.row_id for row in self._reads.find(ERASED, {"target": target})}
 
-    def _ids(self, kind: Kind[Any], where: dict[str, object]) -> set[int]:
+    def _ids(self, kind: Kind[Any], where: Mapping[str, object]) -> set[int]:
         return {row.id for row in self._reads.find(kind, where)}
 
     def _texts(self, episode_ids: Iterable[Any]) -> Iterator[tuple[int, str]]:

@@ -218,11 +218,8 @@ class WorldChanges(InterestPart):
         for fact_id in event["moved"]:
             life = lives[fact_id]
             claim = claim_digest(life.owner, loser.name, life.predicate, life.object)
-            if (
-                life.current
-                and life.owner == loser.owner
-                and not current_by_claim(self._writer, [claim])
-            ):
+            stays = life.current and life.owner == loser.owner
+            if stays and not current_by_claim(self._writer, [claim]):
                 self._writer.put_facts([(life, life._replace(subject=loser.name, claim=claim))])
                 self._facts.event("move", "fact", fact_id, {"from": life.subject, "to": loser.name})
         for fact_id in event["merged"]:
@@ -313,16 +310,9 @@ class WorldChanges(InterestPart):
         episode_id = self._rows.own_words(op.owner, op.episode, heard=named)
         said = self._writer.heads([episode_id])[episode_id].occurred_at
         at = self._now if said is None else min(said, self._now)
+        about = (entity.id if entity else None, liked.id if liked else None)
         engagement = Engagement(
-            0,
-            op.owner,
-            entity.id if entity else None,
-            liked.id if liked else None,
-            op.type,
-            op.valence,
-            op.strength,
-            episode_id,
-            at,
+            0, op.owner, *about, op.type, op.valence, op.strength, episode_id, at
         )
         [engagement_id] = self._writer.add(ENGAGEMENT, [engagement])
         if engagement_id is None:
@@ -368,18 +358,14 @@ class WorldChanges(InterestPart):
         where = {"owner": EVERYONE, "entity_id": source}
         moving = self._writer.find(ENGAGEMENT, where if ids is None else {**where, "id": ids})
         there = self._writer.find(ENGAGEMENT, {"owner": EVERYONE, "entity_id": target})
-        taken = {
-            (engagement.episode_id, engagement.type, engagement.preference_id)
-            for engagement in there
-        }
+        taken = {(one.episode_id, one.type, one.preference_id) for one in there}
         moved = [
-            engagement._replace(entity_id=target)
-            for engagement in moving
-            if engagement.episode_id is None
-            or (engagement.episode_id, engagement.type, engagement.preference_id) not in taken
+            one._replace(entity_id=target)
+            for one in moving
+            if one.episode_id is None or (one.episode_id, one.type, one.preference_id) not in taken
         ]
         self._writer.put(ENGAGEMENT, moved)
-        return [engagement.id for engagement in moved]
+        return [one.id for one in moved]
 
 
 _WORD = re.compile(r"\w+")

@@ -144,9 +144,8 @@ class Changes(MergeChanges):
         claim = proposal_claim("memory", memory_key(life.owner, life.predicate, life.object))
         known = first(self.writer, PROPOSAL, {"claim": claim})
         if known is not None and known.state == "open":
-            self._decide(
-                known, "accepted", "its owner says so" if told else "it was observed again"
-            )
+            why = "its owner says so" if told else "it was observed again"
+            self._decide(known, "accepted", why)
 
     def doubt(self, op: ops.DoubtFact) -> None:
         life = self._current(op.fact_id)
@@ -164,13 +163,8 @@ class Changes(MergeChanges):
         at = self._witness(op.episode_id).occurred_at
         confidence, moment = halved(life, at=at, now=self.now)
         self.receipt.contradicted += 1
-        self.change(
-            "doubt",
-            life,
-            life._replace(confidence=confidence, confidence_at=moment),
-            why=op.rule,
-            added=[op.episode_id],
-        )
+        after = life._replace(confidence=confidence, confidence_at=moment)
+        self.change("doubt", life, after, why=op.rule, added=[op.episode_id])
 
     def _may_witness(self, op: ops.SupportFact | ops.DoubtFact, life: Life) -> bool:
         """Tell whether an episode can speak of a fact: our own text and others' words cannot."""
@@ -206,20 +200,11 @@ class Changes(MergeChanges):
                 detail=f"the quote for fact {life.id} does not stand at {op.start} of episode"
                 f" {op.episode_id}"
             )
-        self.receipt.evidence += self.writer.add_evidence(
-            [
-                EvidenceRow(
-                    fact_id=life.id,
-                    episode_id=op.episode_id,
-                    rule=op.rule,
-                    method=op.method,
-                    stance=stance,
-                    quote=op.quote[: policy.QUOTE_CHARS],
-                    start=op.start,
-                    end=op.end,
-                )
-            ]
+        quote = op.quote[: policy.QUOTE_CHARS]
+        row = EvidenceRow(
+            life.id, op.episode_id, op.rule, op.method, stance, quote, op.start, op.end
         )
+        self.receipt.evidence += self.writer.add_evidence([row])
         return True
 
     def contradict(self, op: ops.ContradictFacts) -> None:
@@ -244,13 +229,9 @@ class Changes(MergeChanges):
             at = max((low.occurred_at or 0), (high.occurred_at or 0)) or None
             confidence, moment = halved(life, at=at, now=self.now)
             self.receipt.contradicted += 1
-            self.change(
-                "contradict",
-                life,
-                life._replace(confidence=confidence, confidence_at=moment),
-                why=op.rule,
-                detail={"other": other.id, "says": op.detail, "run": self._run_id},
-            )
+            after = life._replace(confidence=confidence, confidence_at=moment)
+            detail = {"other": other.id, "says": op.detail, "run": self._run_id}
+            self.change("contradict", life, after, why=op.rule, detail=detail)
 
     def _was_halved(self, life: Life) -> bool:
         """Tell whether a contradiction of the same run, or of the day outside of one, holds."""
@@ -279,18 +260,13 @@ class Changes(MergeChanges):
         self._put_pair(op, "supersedes", verdict="")
         self.receipt.superseded += 1
         self.writer.drop_vectors("fact", [old.id])
-        self.change(
-            "supersede",
-            old,
-            old._replace(
-                status=Status.SUPERSEDED,
-                superseded_by=new.id,
-                retired_at=self.now,
-                valid_to=new.occurred_at if new.occurred_at is not None else self.now,
-            ),
-            why=op.rule,
-            detail={"says": op.detail},
+        after = old._replace(
+            status=Status.SUPERSEDED,
+            superseded_by=new.id,
+            retired_at=self.now,
+            valid_to=new.occurred_at if new.occurred_at is not None else self.now,
         )
+        self.change("supersede", old, after, why=op.rule, detail={"says": op.detail})
 
     def judge(self, op: ops.JudgePair) -> None:
         self._find(op.low_id), self._find(op.high_id)  # raises for one that is not there

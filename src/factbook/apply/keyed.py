@@ -143,11 +143,8 @@ class KeyChanges:
         self._receipt.evidence += len(changed)
         for key in changed:
             action = "update" if key in before else "store"
-            detail: dict[str, object] = {
-                "key": key,
-                "action": action,
-                "confidence": by[key].confidence,
-            }
+            sure = by[key].confidence
+            detail: dict[str, object] = {"key": key, "action": action, "confidence": sure}
             if key in before:
                 detail |= {"before": before[key].object, "replaces": before[key].id}
             self._facts.event("store", "fact", ids[key], detail)
@@ -155,14 +152,8 @@ class KeyChanges:
         for life in retired:
             # What moved to another rank lives on there; what gave way, in what took its place.
             heir = ids.get(life.predicate, holders.get(fold_value(life.object)))
-            after_ = _out(life, self._now, at, heir=heir)
-            self._facts.change(
-                "supersede" if heir else "retract",
-                life,
-                after_,
-                why=op.rule,
-                detail={"episode": episode_id},
-            )
+            out, how = _out(life, self._now, at, heir=heir), "supersede" if heir else "retract"
+            self._facts.change(how, life, out, why=op.rule, detail={"episode": episode_id})
         self._writer.drop_vectors("fact", [life.id for life in retired])
         for key in gone:
             self._count(key, "clear")

@@ -74,9 +74,7 @@ class MergeChanges(Bookkeeping):
     ) -> Life:
         moved = [episode for episode in offered if episode not in have]
         lent = self.writer.evidence(pairs=[(loser.id, episode) for episode in moved])
-        self.writer.add_evidence(
-            [evidence._replace(fact_id=winner.id, learned_at=0) for evidence in lent]
-        )
+        self.writer.add_evidence([row._replace(fact_id=winner.id, learned_at=0) for row in lent])
         have.update({episode: offered[episode] for episode in moved})
         moment = max(winner.confidence_at, loser.confidence_at)
         supports = sum(1 for stance in have.values() if stance is Stance.SUPPORTS)
@@ -90,15 +88,11 @@ class MergeChanges(Bookkeeping):
         )
         self.change("absorb", winner, after, why=op.rule, added=moved, detail={"loser": loser.id})
         self.receipt.merged += 1
-        self.change(
-            "merge",
-            loser,
-            loser._replace(
-                status=Status.MERGED_INTO, merged_into_id=winner.id, retired_at=self.now
-            ),
-            why=op.rule,
-            detail={"says": op.detail} if op.detail else {},
+        gone = loser._replace(
+            status=Status.MERGED_INTO, merged_into_id=winner.id, retired_at=self.now
         )
+        says = {"says": op.detail} if op.detail else {}
+        self.change("merge", loser, gone, why=op.rule, detail=says)
         return after
 
     def unmerge(self, op: UnmergeFact) -> None:
@@ -125,18 +119,9 @@ class MergeChanges(Bookkeeping):
         winners = self._winners(loser)
         merged, absorbed = self._halves(loser, winners[0].id)
         before = _mapping(merged.detail.get("before")) if merged is not None else {}
-        proposed = before.get("status") == Status.PROPOSED
-        self.change(
-            op,
-            loser,
-            loser._replace(
-                status=Status.PROPOSED if proposed else awake(loser),
-                merged_into_id=None,
-                retired_at=None,
-            ),
-            why=why,
-            detail=detail,
-        )
+        status = Status.PROPOSED if before.get("status") == Status.PROPOSED else awake(loser)
+        back = loser._replace(status=status, merged_into_id=None, retired_at=None)
+        self.change(op, loser, back, why=why, detail=detail)
         mine = set(stances(self.writer, [loser.id])[loser.id])
         for winner in winners:
             self._take_back(winner, loser.id, mine, why=why, absorbed=absorbed)
@@ -257,12 +242,8 @@ class MergeChanges(Bookkeeping):
         supports = self._supports(life.id)
         vouched = self._is_vouched(life)
         alone = supports == [op.episode_id]
-        if (
-            not life.current
-            or life.confidence <= 0.0
-            or op.episode_id not in supports
-            or (vouched and alone)
-        ):
+        speaks = life.current and life.confidence > 0.0 and op.episode_id in supports
+        if not speaks or (vouched and alone):
             self.receipt.unchanged += 1
             return
         if alone:

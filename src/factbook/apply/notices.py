@@ -107,13 +107,10 @@ class NoticeChanges(InterestPart):
     def finish(self, op: FinishNotice) -> None:
         notice = self._notice(op.notice_id)
         ends = {NoticeState.SENT, NoticeState.FAILED, NoticeState.DROPPED}
-        may = {
-            NoticeState.CLAIMED: ends,
-            NoticeState.WAITING: {NoticeState.DROPPED},
-        }.get(notice.state, set())
+        may = {NoticeState.CLAIMED: ends, NoticeState.WAITING: {NoticeState.DROPPED}}
         if op.state not in ends:
             raise UsageError(detail=f"{op.state} is no end of a notice")
-        if op.state not in may:
+        if op.state not in may.get(notice.state, ()):
             self._receipt.unchanged += 1
             return
         if op.state is NoticeState.DROPPED:
@@ -150,7 +147,6 @@ class NoticeChanges(InterestPart):
         self._facts.event("drop", "notice", notice.id, {"why": reason})
 
     def _tell(self, notice_id: int, fact_ids: Sequence[int]) -> None:
-        """Let a notice tell of more facts."""
         self._writer.add(NOTICE_FACT, [NoticeFact(notice_id, fact_id) for fact_id in fact_ids])
 
     def _add_notice(self, notice: Notice) -> int:

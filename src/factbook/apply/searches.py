@@ -75,13 +75,8 @@ class SearchChanges(InterestPart):
             self._receipt.unchanged += 1
             return
         cause_id = self._rows.own_words(op.owner, op.episode) if op.episode else None
-        self._queue(
-            op.owner,
-            op.query,
-            self._rows.search_trigger(),
-            entity_id=op.entity_id,
-            cause_id=cause_id,
-        )
+        trigger = self._rows.search_trigger()
+        self._queue(op.owner, op.query, trigger, entity_id=op.entity_id, cause_id=cause_id)
         self._receipt.searches += 1
 
     def record_search(self, op: interest_ops.RecordSearch) -> None:
@@ -104,7 +99,6 @@ class SearchChanges(InterestPart):
                 )
             if heads[id_].owner != op.owner:
                 raise UsageError(detail=f"episode {id_} is of {heads[id_].owner}")
-        entity_id = op.entity_id if task is None else task.entity_id
         cause_id = task.cause_id if task else None
         if op.episode:
             cause_id = self._rows.own_words(op.owner, op.episode)
@@ -119,7 +113,7 @@ class SearchChanges(InterestPart):
             op.duration_ms,
             extracted=not ids,  # there is nothing to read
             learn_prompt_id=task.learn_prompt_id if task else None,
-            entity_id=entity_id,
+            entity_id=op.entity_id if task is None else task.entity_id,
             cause_id=cause_id,
         )
         search_id = one_id(self._writer.add(SEARCH_LOG, [row]))
@@ -223,7 +217,6 @@ class SearchChanges(InterestPart):
         return log
 
     def _results(self, search_id: int, episode_id: int) -> list[ResultRow]:
-        """Return the rows of one result of a search."""
         where = {"search_id": search_id, "episode_id": episode_id}
         return self._writer.find(SEARCH_RESULT, where)
 
@@ -253,7 +246,6 @@ class SearchChanges(InterestPart):
         entity_id: int | None = None,
         cause_id: int | None = None,
     ) -> None:
-        """Let a search wait."""
         about = (learn_prompt_id, entity_id, cause_id)
         task = SearchTask(0, owner, query, trigger, *about, SearchState.QUEUED, 0, "", 0, self._now)
         self._writer.add(SEARCH_TASK, [task])
@@ -291,10 +283,8 @@ class SearchChanges(InterestPart):
         Older versions gave a topic several: the first one stays.
         """
         waiting = {"owner": EVERYONE, "cause_id": of_it[0].episode_id, "state": LEFT}
-        asked = [
-            row._replace(cause_id=episode_id) for row in self._writer.find(SEARCH_TASK, waiting)
-        ]
-        self._writer.put(SEARCH_TASK, asked)
+        tasks = self._writer.find(SEARCH_TASK, waiting)
+        self._writer.put(SEARCH_TASK, [task._replace(cause_id=episode_id) for task in tasks])
         known = of_it[0]._replace(episode_id=episode_id)
         if [one.every_ms for one in of_it] == [op.every_ms]:
             self._writer.put(SCHEDULE, [known])
@@ -325,8 +315,7 @@ class SearchChanges(InterestPart):
         self._writer.put(SCHEDULE, [known._replace(next_at=next_at)])
         cause_id = known.episode_id
         asked = {"owner": EVERYONE, "cause_id": cause_id, "state": LEFT}
-        if not self._writer.find(SEARCH_TASK, asked, limit=1):  # what nobody could make
-            # does not pile up
+        if not self._writer.find(SEARCH_TASK, asked, limit=1):  # what is not made is not piled up
             self._queue(known.owner, known.topic, Trigger.USER_MESSAGE, cause_id=cause_id)
             self._receipt.searches += 1
         self._facts.event("run", "schedule", known.id)

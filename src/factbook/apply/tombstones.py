@@ -259,9 +259,7 @@ class _Sieve:
             # One with holes is there already: its words must not be compared with the record's.
             return self._unless(op, 0 if uid in self._gone or uid in self._holed else None)
         if isinstance(op, RecordSearch):
-            return replace(
-                op, results=[result for result in op.results if result not in self._gone]
-            )
+            return replace(op, results=[uid for uid in op.results if uid not in self._gone])
         gone = [uid for uid in _uids(op) if uid in self._gone]
         if isinstance(op, ChangeKeys) and (gone or op.episode in self._holed):
             raise _refusal()
@@ -271,9 +269,8 @@ class _Sieve:
             return None  # it would keep the words in another place
         if isinstance(op, AssertFact | RejectCandidate):
             fact = op.candidate
-            return self._unless_new(
-                op, ("claim", op.owner, fact.subject, fact.predicate, fact.object), op.episode
-            )
+            claim = ("claim", op.owner, fact.subject, fact.predicate, fact.object)
+            return self._unless_new(op, claim, op.episode)
         if isinstance(op, CreateEntity):
             return self._unless_new(op, ("name", op.owner, op.name), op.episode)
         if isinstance(op, Propose):
@@ -302,8 +299,7 @@ class _Sieve:
         if new:
             self._tombstones.let_in([self._mark(*mark)])
             return op
-        self._receipt.kept_out += 1
-        return None
+        return self._unless(op, erased_at)
 
 
 def _is_ours(op: RecordSource) -> bool:

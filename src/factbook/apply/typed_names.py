@@ -14,13 +14,8 @@ from factbook.store.transfer.records import COUNTED, NAMED_IN_DETAILS
 
 _KEY: Final = re.compile("[0-9a-f]{32}")  # what a row is called in the record
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-SUMMARY_ROW, FACT_ROW, REJECTION_ROW, PROPOSAL_ROW, EVENT_ROW = (
-    "episode",
-    "fact",
-    "rejection",
-    "proposal",
-    "event",
-)
+SUMMARY_ROW, FACT_ROW, REJECTION_ROW = "episode", "fact", "rejection"
+PROPOSAL_ROW, EVENT_ROW = "proposal", "event"
 MEMORY: Final = "memory"  # the kind of the proposals that are typed memories
 WAKING: Final = (Status.ACTIVE, Status.PENDING_EMBED)
 # Fields of a fact's row that its document has by their own names.

@@ -257,11 +257,7 @@ class TypedProjection:
         A claim that another memory holds waits until that gives it up.
         """
         given_up = {document["_id"] for document in documents if document["retired_at"]}
-        claims = {
-            document["_id"]: claim_of(document)
-            for document in documents
-            if not document["retired_at"]
-        }
+        claims = {doc["_id"]: claim_of(doc) for doc in documents if not doc["retired_at"]}
         held = current_by_claim(self._writer, {*claims.values()})
         keys = self._names.keys(FACT_ROW, [life.id for life in held.values()])
         joined: dict[int, str] = {}
@@ -331,10 +327,7 @@ class TypedProjection:
             for pair, one in told.items()
             if (row := _placed(self._screen(one), texts.get(pair[1], ""))) is not None
         }
-        there = {
-            (row.fact_id, row.episode_id): row
-            for row in self._writer.evidence(fact_ids=documents.keys())
-        }
+        there = {row[:2]: row for row in self._writer.evidence(fact_ids=documents.keys())}
         gone = {
             pair
             for pair, row in there.items()
@@ -401,10 +394,8 @@ class TypedProjection:
 
     def _add_claimed(self, kind: Kind[Any], rows: Mapping[str, Any]) -> dict[bytes, int]:
         """Add rows by the `_id` of their documents; return those whose claims are here already."""
-        there = {
-            row.claim: row.id
-            for row in self._writer.find(kind, {"claim": [row.claim for row in rows.values()]})
-        }
+        claims = [row.claim for row in rows.values()]
+        there = {row.claim: row.id for row in self._writer.find(kind, {"claim": claims})}
         new = {row.claim: row for row in rows.values() if row.claim not in there}
         added = self._writer.add(kind, [*new.values()])
         row_ids: dict[bytes, Any] = there | dict(zip(new, added, strict=True))

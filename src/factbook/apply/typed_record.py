@@ -117,7 +117,13 @@ class _Describing:
         lives = list(lives_by_id(self._writer, touched.facts).values())
         self._owners = {life.id: life.owner for life in lives}
         evidence = self._writer.evidence(fact_ids=[life.id for life in lives])
-        refusals, proposals = self._rows(touched)
+        refusals = self._writer.find(
+            REJECTION, {"id": sorted(touched.rejections), "owner": EVERYONE}
+        )
+        named = self._names.keys(REJECTION_ROW, touched.rejections)
+        refusals = [row for row in refusals if row.type or row.id in named]
+        proposals = self._writer.find(PROPOSAL, {"id": sorted(touched.proposals)})
+        proposals = [row for row in proposals if row.kind == MEMORY]
         new = {row.episode_id for row in evidence}
         new |= {row.episode_id for row in refusals if row.episode_id is not None}
         changed = self._names.keys(SUMMARY_ROW, touched.episodes).keys()
@@ -133,20 +139,8 @@ class _Describing:
         self._events(touched.events)
         return self._found
 
-    def _rows(self, touched: Touched) -> tuple[list[Refusal], list[Proposal]]:
-        refusals = self._writer.find(
-            REJECTION, {"id": sorted(touched.rejections), "owner": EVERYONE}
-        )
-        proposals = self._writer.find(PROPOSAL, {"id": sorted(touched.proposals)})
-        known = self._names.keys(REJECTION_ROW, touched.rejections)
-        return (
-            [row for row in refusals if row.type or row.id in known],
-            [row for row in proposals if row.kind == MEMORY],
-        )
-
     def _put(self, kind: str, key: str, subject: str, document: Document) -> None:
-        whose = {"subject_id": f"USER:{subject}"}
-        self._found[kind].append({"_id": key, **whose, **document})
+        self._found[kind].append({"_id": key, "subject_id": f"USER:{subject}", **document})
 
     def _erased(self, kind: str, key: str, owner: str = "") -> None:
         """Leave nothing of a document but that it was there; not even whose it was."""
@@ -166,10 +160,8 @@ class _Describing:
         for row_id in sorted(erased & known.keys()):
             self._erased("summaries", known[row_id])
         whole = self._writer.whole_episodes(sorted(set(ids) - erased))
-        sources = {
-            state.id: state
-            for state in self._writer.sources(ids={kept.source_id for kept in whole})
-        }
+        states = self._writer.sources(ids={kept.source_id for kept in whole})
+        sources = {state.id: state for state in states}
         new: dict[int, str] = {}
         for kept in whole:
             key, episode = known.get(kept.id), kept.episode

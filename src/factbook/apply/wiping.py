@@ -23,7 +23,7 @@ from factbook.apply.repeating import (
     without,
     wordless,
 )
-from factbook.apply.tombstones import same_words
+from factbook.apply.tombstones import proposed_claim, same_words
 from factbook.apply.turns import embed_again
 from factbook.model.entities import NoticeState, SearchState
 from factbook.model.facts import (
@@ -235,11 +235,8 @@ class Wiping:
         """Return the episodes right before and behind those that go, which stay."""
         going = sorted(self._doomed.episodes | self._doomed.masks.keys())[:_SOUGHT]
         sources = {head.id: head.source_id for head in self._writer.heads(going).values()}
-        rows = self._writer.tally(
-            EPISODE,
-            ["source_id", "id"],
-            {"owner": EVERYONE, "source_id": {*sources.values()}},
-        )
+        where = {"owner": EVERYONE, "source_id": {*sources.values()}}
+        rows = self._writer.tally(EPISODE, ["source_id", "id"], where)
         places: dict[int, list[int]] = {}
         for source_id, id_ in sorted(rows):
             places.setdefault(source_id, []).append(id_)
@@ -260,7 +257,7 @@ class Wiping:
         }
 
         def goes(row: Proposal) -> bool:
-            owner, type_, text = (str(row.payload.get(name, "")) for name in _CLAIM)
+            owner, _, type_, text = proposed_claim(row.payload)
             return (
                 row.id in self._doomed.proposals
                 or row.payload.get("episode") in uids
@@ -469,10 +466,8 @@ class Wiping:
         unread = self._writer.find(SEARCH_LOG, {**of_them, "extracted": False})
         open_ = {task.learn_prompt_id for task in left} | {log.learn_prompt_id for log in unread}
         active = self._writer.find(LEARN_PROMPT, {"id": ids, "status": "active"})
-        self._writer.put(
-            LEARN_PROMPT,
-            [row._replace(status="completed") for row in active if row.id not in open_],
-        )
+        done = [row._replace(status="completed") for row in active if row.id not in open_]
+        self._writer.put(LEARN_PROMPT, done)
 
     def _search_sources(self, logs: Sequence[SearchRow]) -> None:
         """Take the words that were searched for from the sources that hold the results.
@@ -596,9 +591,8 @@ class Wiping:
         self._sweep_sources(repeats)
         runs = self._writer.find(RUN)
         hits = repeats.among(["\n".join(strings(run.report)) for run in runs])
-        self._writer.put(
-            RUN, [runs[n]._replace(report=without(runs[n].report, repeats)) for n in hits]
-        )
+        left = [runs[n]._replace(report=without(runs[n].report, repeats)) for n in hits]
+        self._writer.put(RUN, left)
 
     def _sweep_sources(self, repeats: Repeats) -> None:
         states = self._writer.sources()
@@ -626,9 +620,6 @@ class Wiping:
         while events := self._writer.find(EVENT, {"id": Above(last)}, limit=_PAGE):
             yield events
             last = events[-1].id
-
-
-_CLAIM: Final = ("owner", "type", "text")  # what of a proposal would be a fact
 
 
 def _speaks(trust: Trust) -> str:

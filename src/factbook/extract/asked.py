@@ -24,7 +24,6 @@ from factbook.model.text import asks
 
 QUERY_CHARS: Final = 200  # ours: of what is searched for
 
-
 # what is asked for by these words is to be told; "turn on the light" is not
 _TELLING: Final = word_set("""
     tell show remind explain describe summarize summarise compare recommend suggest list search look
@@ -90,6 +89,11 @@ def to_be_told(text: str) -> list[tuple[int, bool]]:
     return clauses
 
 
+def has_word(tokens: Sequence[Token], head: int, words: Collection[str]) -> bool:
+    """Tell whether one of some words, in lower case, hangs on the word at a place."""
+    return any(other.head == head and other.text.casefold() in words for other in tokens)
+
+
 def asks_listener(sentence: str) -> bool:
     """Tell whether a sentence asks who listens of themselves: "do you like jazz?"."""
     tokens = read(sentence).tokens
@@ -97,10 +101,7 @@ def asks_listener(sentence: str) -> bool:
         token.text.casefold() in ("you", "u", "ya")
         and token.relation == "nsubj"
         and not _is_telling(tokens[token.head])
-        and not any(
-            other.head == token.head and other.text.casefold() in ("can", "could", "will")
-            for other in tokens
-        )
+        and not has_word(tokens, token.head, ("can", "could", "will"))
         for token in tokens
     )
 
@@ -147,10 +148,7 @@ def _is_object_asked(tokens: Sequence[Token], at: int, roots: Collection[int]) -
         token.relation == "obj"
         and token.head in roots
         and token.text.casefold() in ("what", "which", "who")
-        and not any(
-            other.head == token.head and other.text.casefold() in ("are", "were", "r")
-            for other in tokens
-        )
+        and not has_word(tokens, token.head, ("are", "were", "r"))
     )
 
 

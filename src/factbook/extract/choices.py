@@ -91,7 +91,7 @@ def _question(text: str) -> str:
     """Return the last question of a text, in one line; without one, its last line."""
     asked = re.findall(r"[^\n.!?]*[^\s.!?][^\n.!?]*(?:\.\w[^\n.!?]*)*\?", text)
     lines = [line for line in text.splitlines() if line.strip()]
-    return (asked or lines or [""])[-1].strip() if asked or lines else ""
+    return (asked or lines or [""])[-1].strip()
 
 
 def _sides(asked: str, at: int) -> Sequence[Option]:

@@ -111,10 +111,7 @@ def pieces_of(
     said = sentences.statements(text, answers, recurring=True, reader=reader)
     if episode.role is not Role.USER:  # whose "I" is not the owner
         said = [part for part in said if not _in_person(part.text)]
-    return [
-        _piece(episode, part, part.text, (part.start, part.end), trust=episode.trust)
-        for part in said
-    ]
+    return [_piece(episode, part, episode.trust) for part in said]
 
 
 _PERSON: Final = word_set("i i'm i've i'd i'll im ive my me mine we we're we've we'll our us")
@@ -127,14 +124,7 @@ def _in_person(text: str) -> bool:
     return not _PERSON.isdisjoint(sentences.words(text))
 
 
-def _piece(
-    episode: StoredEpisode,
-    said: sentences.Statement,
-    text: str,
-    place: tuple[int, int],
-    *,
-    trust: Trust,
-) -> Piece:
+def _piece(episode: StoredEpisode, said: sentences.Statement, trust: Trust) -> Piece:
     return Piece(
         episode_id=episode.id,
         uid=episode.uid,
@@ -143,9 +133,9 @@ def _piece(
         role=episode.role,
         trust=trust,
         occurred_at=episode.occurred_at,
-        text=text,
-        start=place[0],
-        end=place[1],
+        text=said.text,
+        start=said.start,
+        end=said.end,
         clear=said.clear and episode.role is Role.USER,
         sure=policy.HEDGED if "hedge" in said.flags else policy.STATED,
     )
@@ -178,9 +168,8 @@ def overheard_pieces(episode: StoredEpisode) -> list[HandedOn]:
         plain = _LABEL.sub(lambda label: "\n" * len(label[0]), plain)
         for said in sentences.statements(plain, all_told=True):
             start, last = (part.start + places[at] for at in (said.start, said.end - 1))
-            piece = _piece(
-                episode, said, _one_line(said.text), (start, last + 1), trust=Trust.DERIVED
-            )
+            plainly = said._replace(text=_one_line(said.text), start=start, end=last + 1)
+            piece = _piece(episode, plainly, Trust.DERIVED)
             of_life = said.of in ("me", "person") and _in_person(said.text)
             in_doubt = part.why == DOUBTFUL and said.clear and of_life
             handed_ons.append(HandedOn(piece, episode.text[start : last + 1], part.why, in_doubt))
@@ -303,14 +292,12 @@ class _Search:
     def run(self, known: Sequence[KnownCluster], known_vectors: Vectors | None) -> ClusterResult:
         left = list(range(len(self._pieces)))
         joined: list[tuple[int, int, float]] = []
-        known = sorted(known, key=lambda known_cluster: known_cluster.fact_id)
+        known = sorted(known, key=lambda one: one.fact_id)
         if known:
             if known_vectors is None:
                 raise ValueError("there are known clusters and no known_vectors; give both")
-            matrix = _unit(
-                known_vectors, [known_cluster.row for known_cluster in known], what="known clusters"
-            )
-            texts = [known_cluster.statement for known_cluster in known]
+            matrix = _unit(known_vectors, [one.row for one in known], what="known clusters")
+            texts = [one.statement for one in known]
             homes = self._homes(left, texts, matrix)
             joined = [(n, known[home].fact_id, cosine) for n, (home, cosine) in homes.items()]
             left = [n for n in left if n not in homes]
@@ -322,14 +309,10 @@ class _Search:
                 break
             clusters = self._agreeing(clusters + new)
             taken = {n for cluster in clusters for n in cluster.members}
-            left = [n for n in free if n not in taken]
-            left = self._sweep(clusters, left)
+            left = self._sweep(clusters, [n for n in free if n not in taken])
         original = self._original
         return ClusterResult(
-            proposed=[
-                self._proposed(cluster)
-                for cluster in sorted(clusters, key=lambda group: group.medoid)
-            ],
+            proposed=[self._proposed(one) for one in sorted(clusters, key=lambda one: one.medoid)],
             joined=[(original[n], fact_id, cosine) for n, fact_id, cosine in joined],
             left=sorted(original[n] for n in left),
         )
@@ -530,7 +513,7 @@ def density_labels(matrix: NDArray[np.float32], min_size: int) -> NDArray[np.int
     # A group of points as far away as what is unrelated gives them something to differ from.
     padded = np.zeros((rows + min_size, dim + min_size))
     padded[:rows, :dim] = matrix
-    padded[rows:, dim:] = np.full((min_size, min_size), 1.0) + np.eye(min_size)
+    padded[rows:, dim:] = 1.0 + np.eye(min_size)
     padded[rows:] /= np.linalg.norm(padded[rows:], axis=1, keepdims=True)
     model = HDBSCAN(
         min_cluster_size=min_size,

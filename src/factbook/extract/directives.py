@@ -44,8 +44,7 @@ def own_reading(episode: StoredEpisode, reader: Reader | None = None) -> Reading
         return None
     if episode.role is not Role.USER or episode.trust is not Trust.DIRECT:
         return None
-    text = blanked(episode.text, in_layout(episode.text, episode.pasted))
-    text = text[: policy.DIRECTIVE_CHARS]
+    text = blanked(episode.text, in_layout(episode.text, episode.pasted))[: policy.DIRECTIVE_CHARS]
     if not text.strip():
         return None
     return reader.read(text) if reader is not None else read(text)

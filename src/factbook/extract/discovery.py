@@ -114,19 +114,16 @@ def corroborated(
     """
     kind = asked_kind(query, topic)
     nouns = {kind.noun} if kind else set()
+    texts = [f"{result.title}\n{result.text}" for result in results]
     tainted = []
-    for result in results:
+    for text in texts:
         cancel.check()
-        tainted.append(is_tainted_document(f"{result.title}\n{result.text}"))
+        tainted.append(is_tainted_document(text))
     new_things = []
     left: list[ThingLeftOut] = []
     for new_thing in offered:
         pattern = whole_words(new_thing.name)
-        speaking = [
-            index
-            for index, result in enumerate(results)
-            if pattern.search(f"{result.title}\n{result.text}")
-        ]
+        speaking = [index for index, text in enumerate(texts) if pattern.search(text)]
         hosts = sorted({results[index].host or f"result {index}" for index in speaking})
         asked = bool(query) and pattern.search(query) is not None
         sure = asked and _is_capital(new_thing.surface, results)

@@ -187,25 +187,21 @@ def read_entities(
             refused.append((offered, "not_a_name", "nothing is left of the name"))
         elif owner in read_names:
             continue
-        elif owner in surfaces:
-            here = next((span for span in places if span[2] == owner), None)
-            if here is None:
-                refused.append((offered, "no_span", "the text does not name it"))
-            else:
-                start, end, _ = here
-                read_names[owner] = ReadName(owner, text[start:end], start, end, True)
-        elif not full:
+        elif owner not in surfaces and not full:
             refused.append((offered, "unknown_entity", "only known entities were asked for"))
         else:
-            place = _place(offered, unwrapped(text), taints)
+            is_known = owner in surfaces
+            if is_known:
+                place = next((span[:2] for span in places if span[2] == owner), None)
+            else:
+                place = _place(offered, unwrapped(text), taints)
             if place is None:
                 refused.append((offered, "no_span", "the text does not name it"))
-            elif steering:
+            elif steering and not is_known:
                 why = "its text tries to steer whoever reads it"
                 refused.append((offered, "external_instruction", why))
             else:
-                start, end = place
-                read_names[name] = ReadName(name, text[start:end], start, end, False)
+                read_names[owner] = ReadName(owner, text[slice(*place)], *place, is_known)
     return list(read_names.values()), refused
 
 
@@ -280,21 +276,17 @@ def _problem(
 ) -> str:
     """Say why an item is no fact about the entity; "" where it may be one."""
     own = content if external else unowned(content, known.find(content))
-    problem = no_statement(own, external=True)
-    if problem:
+    if problem := no_statement(own, external=True):
         return problem
     said = subject_of(content, known)
     if said.kind is SubjectKind.OTHER:
         return "the entity is not the subject of what it says"
-    problem = "" if external else in_passing(content, said.verb)
-    if problem:
+    if not external and (problem := in_passing(content, said.verb)):
         return problem
     source = subject_of(quote, known)
     if source.words:
         return f"its quote speaks of {source.words}"
-    if known.find(quote):
-        return ""
     near = any(start - NEAR_CHARS <= at < start for at in named)
-    if near and _REFERS.match(quote):
+    if known.find(quote) or (near and _REFERS.match(quote)):
         return ""
     return "its quote does not speak of the entity"

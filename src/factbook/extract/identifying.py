@@ -192,10 +192,10 @@ class Telltales:
 
     def _joined(self, words: Sequence[str]) -> Iterator[tuple[str, int, int]]:
         """Yield the values that words in a row spell out, with the first and last of them."""
-        for first, word in enumerate(words):
-            value = word
+        for first in range(len(words)):
+            value = ""
             for last in range(first, min(first + _JOINED, len(words))):
-                value = value if last == first else value + words[last]
+                value += words[last]
                 if value not in self._begins:
                     break
                 if value in self._values:
@@ -261,13 +261,12 @@ def _values(text: str, words: Sequence[str]) -> Iterator[Tell]:
 
 def _names(text: str) -> Iterator[Tell]:
     english = is_english(text)
-    share = policy.TELL_NAMES
     if english:
         for run in _CAPITALS.finditer(text):
             words = tuple(_words(run[0]))
             words = words[1:] if opens_sentences(words[0]) else words
             if len(words) > 1 and _is_telling(words):
-                yield Tell("name", words, share)
+                yield Tell("name", words, policy.TELL_NAMES)
     # "sunflower-teapot-9" names no sunflower
     chunks = [chunk.span() for chunk in _CHUNK.finditer(text)]
     for match, opens in _openings(text):
@@ -281,9 +280,9 @@ def _names(text: str) -> Iterator[Tell]:
             continue
         if not is_everyday(word):
             if english or (capital and not opens):
-                yield Tell("name", (word,), share)
+                yield Tell("name", (word,), policy.TELL_NAMES)
         elif capital and not opens_sentences(word):
-            yield Tell("name", (word,), share, capital=True, opened=opens)
+            yield Tell("name", (word,), policy.TELL_NAMES, capital=True, opened=opens)
 
 
 def _openings(text: str) -> Iterator[tuple[re.Match[str], bool]]:

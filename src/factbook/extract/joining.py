@@ -7,7 +7,7 @@ handed on with the cursor of the file.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
@@ -52,11 +52,13 @@ def _is_over(episode: Episode) -> bool:
 class _Failure:
     """A command that failed, and what was done since."""
 
-    def __init__(self, error: str) -> None:
+    def __init__(
+        self, error: str, files: Iterable[str] = (), commands: Iterable[str] = (), actions: int = 0
+    ) -> None:
         self.error = error
-        self.files: dict[str, None] = {}
-        self.commands: dict[str, None] = {}
-        self.actions = 0
+        self.files = dict.fromkeys(files)
+        self.commands = dict.fromkeys(commands)
+        self.actions = actions
 
     def save(self) -> list[object]:
         return [self.error, list(self.files), list(self.commands), self.actions]
@@ -68,19 +70,14 @@ class Joining:
     def __init__(self, state: object = None) -> None:
         """Take up what `save` returned for the same file, or begin anew."""
         saved: Any = state if isinstance(state, Mapping) else {}
-        self._open: dict[str, Episode] = {}
-        for row in saved.get("open", ()):
-            call = _call(row)
-            self._open[call.call_id or call.subject] = call
+        calls = map(_call, saved.get("open", ()))
+        self._open = {call.call_id or call.subject: call for call in calls}
         self._running: dict[str, Episode] = {
             process: _call(row) for process, row in saved.get("running", ())
         }  # commands that went on, by the number of their process
-        self._failures: dict[str, _Failure] = {}
-        for key, (error, files, commands, actions) in saved.get("failures", ()):
-            failure = self._failures[key] = _Failure(error)
-            failure.files = dict.fromkeys(files)
-            failure.commands = dict.fromkeys(commands)
-            failure.actions = actions
+        self._failures: dict[str, _Failure] = {
+            key: _Failure(*failure) for key, failure in saved.get("failures", ())
+        }
 
     def save(self) -> dict[str, object]:
         """Return what waits as JSON data; its texts are those of episodes, and redacted as they."""
@@ -129,20 +126,16 @@ class Joining:
         if call is None:
             return result, None
         command = call.value("command")
-        shown_by = tests_run.shown_by(command) if command and outcome is Outcome.FAILED else ()
         failed = outcome is Outcome.FAILED
+        shown_by = tests_run.shown_by(command) if command and failed else ()
         error = outcomes.error_line(result.text, shown_by) if failed else ""
-        answer = Answer(
-            outcome=outcome,
-            text=result.text,
-            code=result.attributes.get("exit_code", "").strip(),
-            error=error,
-        )
+        code = result.attributes.get("exit_code", "").strip()
+        answer = Answer(outcome, result.text, code, error)
         if command is not None:
             answer = self._ran(call, command, answer)
         elif outcome is Outcome.DONE:
             self._done(files=outcomes.changed_files(call))
-        if outcome is Outcome.FAILED:
+        if failed:
             asked = _asked(call, command)
             typed_to = self._typed_to(call)
             if typed_to is not None:
@@ -224,7 +217,6 @@ def _goes_on(call: Episode, process: str) -> bool:
 
 
 def _asked(call: Episode, command: str | None) -> str:
-    """Say in short what was called."""
     if command is not None:
         return f"`{shorten(command, _ASKED_CHARS)}`"
     named = [part for part in call.fields if part.name in _NAMING]

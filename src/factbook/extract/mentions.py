@@ -16,11 +16,7 @@ from factbook.extract.asked import asks_for_search, asks_listener, is_asking, is
 from factbook.extract.message_sentences import MessageSentence, sentences_of, spaced
 from factbook.extract.name_tokens import NameSpan, is_english, is_uncommon, masked
 from factbook.extract.names import VARIANTS, names_in
-from factbook.extract.opinions import (
-    HEARD_CHARS,
-    Opinion,
-    opinions_in,
-)
+from factbook.extract.opinions import HEARD_CHARS, Opinion, opinions_in
 from factbook.extract.quoted_text import is_mentioned
 from factbook.extract.topics import asks_of, named_topic, topic_of
 from factbook.extract.voice import OwnWords, own_words
@@ -83,15 +79,12 @@ _MORE: Final = spaced(
     r"|i like (?:it|this|that)))\W*$"
 )
 
-
 _WORD: Final = re.compile(r"[^\W_]+(?:['’&.+-](?=[^\W_])[^\W_]+)*(?:\+\+|\+(?!\w)|#(?!\w))?")
 _ENDING: Final = re.compile(r"['’]s$|(?<=s)['’]$")
 _NUMBER: Final = re.compile(r" \d{1,4}")
 
 
 class _Place(NamedTuple):
-    """A name and where it is written."""
-
     name: str
     start: int
     end: int
@@ -129,11 +122,7 @@ def _known_in(
 
 def _entity_of(surface: str, known: Mapping[str, str]) -> str | None:
     """Return the known entity that a text is the name of, in either number."""
-    for form in _forms(surface):
-        entity = known.get(form)
-        if entity is not None:
-            return entity
-    return None
+    return next((known[form] for form in _forms(surface) if form in known), None)
 
 
 @lru_cache(maxsize=8192)
@@ -262,16 +251,8 @@ def hear(
             asks = asks and not asks_listener(words)
             here += _asked_for(sentence, here, known=known) if asks else ()
             lately = named[-1:] if named else list(recent) if len(recent) == 1 else []
-            said = _stated(sentence, here, opinions, recent)
             heard += _in_sentence(
-                sentence,
-                here,
-                said,
-                opinions,
-                asks=asks,
-                recent=recent,
-                lately=lately,
-                spoken=spoken,
+                sentence, here, opinions, asks=asks, recent=recent, lately=lately, spoken=spoken
             )
         else:
             heard += [_passing(place, Valence.NEUTRAL) for place in here]
@@ -282,11 +263,9 @@ def hear(
 def _handed_on(text: str, voice: OwnWords, known: Mapping[str, str]) -> Iterator[Mention]:
     """Yield the known names in the few words of others that a message hands on."""
     for part in voice.overheard:
-        if (
-            part.end - part.start <= QUOTED_CHARS
-            and "\n" not in text[part.start : part.end].strip()
-        ):
-            for place in _known_in(masked(text[part.start : part.end]), known, ()):
+        said = text[part.start : part.end]
+        if part.end - part.start <= QUOTED_CHARS and "\n" not in said.strip():
+            for place in _known_in(masked(said), known, ()):
                 start, end = place.start + part.start, place.end + part.start
                 yield _passing(place._replace(start=start, end=end), Valence.NEUTRAL)
 
@@ -317,13 +296,13 @@ def _is_spoken(text: str, place: _Place) -> bool:
 
 def _answered(text: str, name: str, is_known: bool) -> Iterator[Mention]:
     """Yield what an answer to a notice says of it."""
-    signs = text.strip().replace("\ufe0f", "")
-    marks = (*policy.POSITIVE_REACTIONS, *policy.NEGATIVE_REACTIONS)
-    only = {sign.replace("\ufe0f", "") for sign in marks}
-    bare = signs.strip(" !.")
-    if bare and all(char in "".join(only) for char in bare.replace(" ", "")):
-        negative = any(sign.replace("\ufe0f", "") in bare for sign in policy.NEGATIVE_REACTIONS)
-        positive = any(sign.replace("\ufe0f", "") in bare for sign in policy.POSITIVE_REACTIONS)
+    bare = text.strip().replace("\ufe0f", "").strip(" !.")
+    bad, good = (
+        [sign.replace("\ufe0f", "") for sign in signs]
+        for signs in (policy.NEGATIVE_REACTIONS, policy.POSITIVE_REACTIONS)
+    )
+    if bare and set("".join(bad + good)).issuperset(bare.replace(" ", "")):
+        negative, positive = (any(sign in bare for sign in signs) for signs in (bad, good))
         if negative == positive:
             return
     else:
@@ -400,7 +379,6 @@ def _is_another(behind: Sequence[str]) -> bool:
 
 _DEFINITE: Final = re.compile(r"\bthe\s$", re.IGNORECASE)
 
-
 _POINTED: Final = spaced(r"\b(?:my|its|your|our|his|her|their|this|that|these|those|some|any) $")
 
 
@@ -456,7 +434,6 @@ def asked_about(request: str, *, known: Mapping[str, str]) -> str:
 def _in_sentence(
     sentence: MessageSentence,
     here: Sequence[_Place],
-    said: Sequence[Mention],
     opinions: Sequence[Opinion],
     *,
     asks: bool,
@@ -466,6 +443,7 @@ def _in_sentence(
 ) -> Iterator[Mention]:
     """Yield what a sentence does about the names in it, and about the one that it goes on about."""
     text = sentence.text
+    said = _stated(sentence, here, opinions, recent)
     yield from said
     stated = {mention.start for mention in said}
     asks = asks and not stated
@@ -483,9 +461,8 @@ def _in_sentence(
     if asks and not here and lately and not asks_for_search(text):
         pronoun = _PRONOUN.search(text)
         if pronoun and not _IDLE.search(text):
-            place = _Place(
-                lately[0], sentence.start + pronoun.start(), sentence.start + pronoun.end(), True
-            )
+            start, end = (sentence.start + at for at in pronoun.span())
+            place = _Place(lately[0], start, end, True)
             yield _asked(place, "is asked about further", more=lately[0] in recent)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from factbook.language.sentences import sentences
@@ -31,15 +30,13 @@ class MessageSentence(NamedTuple):
 
 def sentences_of(plain: str) -> list[MessageSentence]:
     """Return the sentences of a message that is masked (`names.masked`)."""
-    return list(_pieces(plain))
-
-
-def _pieces(plain: str) -> Iterator[MessageSentence]:
+    pieces = []
     for start, end in sentences(plain):
         cancel.check()
         while end - start > SENTENCE_CHARS:
             cut = plain.rfind(" ", start + 1, start + SENTENCE_CHARS)
             stop = cut if cut > 0 else start + SENTENCE_CHARS
-            yield MessageSentence(plain[start:stop], start)
+            pieces.append(MessageSentence(plain[start:stop], start))
             start = stop
-        yield MessageSentence(plain[start:end], start)
+        pieces.append(MessageSentence(plain[start:end], start))
+    return pieces

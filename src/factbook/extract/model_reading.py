@@ -194,14 +194,12 @@ def recalled(stored: StoredEpisode, *, command: tuple[int, int] | None = None) -
 def _readable(episode: Episode) -> _Readable | None:
     if episode.injected or not episode.subject.startswith(_SUBJECTS):
         return None
-    for part in episode.fields:
-        if part.name == "command":
-            text = _legible(episode.text[part.start : min(part.end, part.start + SHOWN_CHARS)])
-            return _Readable(text, part.start, True) if text.strip() else None
-    if episode.kind is not EpisodeKind.PROMPT or episode.role is not Role.USER:
+    command = next((part for part in episode.fields if part.name == "command"), None)
+    if not command and (episode.kind is not EpisodeKind.PROMPT or episode.role is not Role.USER):
         return None
-    text = _legible(episode.text[:SHOWN_CHARS])
-    return _Readable(text, 0, False) if text.strip() else None
+    start, end = (command.start, command.end) if command else (0, len(episode.text))
+    text = _legible(episode.text[start : min(end, start + SHOWN_CHARS)])
+    return _Readable(text, start, command is not None) if text.strip() else None
 
 
 # An answer that holds one of these is refused as a whole, so none is shown to be copied.

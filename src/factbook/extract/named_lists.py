@@ -172,9 +172,8 @@ def _tabled(table: Sequence[tuple[Line, Sequence[str]]], names: KnownNames) -> I
         if not all(cells) or len(cells) != len(head):
             continue
         if row_owner:  # of things, one in each row
-            said = "; ".join(
-                f"{key}: {cell}" for key, cell in zip(head[1:], cells[1:], strict=True)
-            )
+            pairs = zip(head[1:], cells[1:], strict=True)
+            said = "; ".join(f"{key}: {cell}" for key, cell in pairs)
             yield Item(line.start, line.end, row_owner, loose=True, row=said)
         elif any(columns[1:]):  # of things, one in each column
             for owner, cell in zip(columns[1:], cells[1:], strict=True):

@@ -167,13 +167,8 @@ def _joined(text: str, spans: Sequence[NameSpan]) -> list[NameSpan]:
 def _span(text: str, start: int, end: int, how: NameSign, kind: str = "") -> Iterator[NameSpan]:
     surface = text[start:end]
     name = entity_name(surface)
-    if (
-        name
-        and LINE_END not in surface
-        and "\n" not in surface
-        and len(surface) <= NAME_CHARS
-        and len(name.split()) <= policy.NAME_WORDS
-    ):
+    fits = len(surface) <= NAME_CHARS and len(name.split()) <= policy.NAME_WORDS
+    if name and fits and LINE_END not in surface and "\n" not in surface:
         start += len(surface) - len(surface.lstrip())
         yield NameSpan(surface.strip(), name, start, start + len(surface.strip()), how, kind)
 

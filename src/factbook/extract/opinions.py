@@ -75,11 +75,13 @@ def _opinions(text: str, mixed: bool) -> tuple[Opinion, ...]:
     own = "".join(signs)
     reading = read(own)
     tree = Tree(reading)
-    told = [*_ordered(own), *_of_pronouns(reading, tree)]
+    told = [Opinion(*order.span("thing"), False, NO_MORE_OF_IT) for order in _ORDER.finditer(own)]
+    told += _of_pronouns(reading, tree)
     told += [
         one
         for one in _of_things(reading, tree)
-        if not (mixed and one.implied) and not any(_meet(one, other) for other in told)
+        if not (mixed and one.implied)
+        and not any(one.start < other.end and other.start < one.end for other in told)
     ]
     return tuple(sorted({one.start: one for one in reversed(told)}.values()))
 
@@ -87,16 +89,12 @@ def _opinions(text: str, mixed: bool) -> tuple[Opinion, ...]:
 # "/like rye bread" within a message is no command, and it states nothing either
 _AS_COMMAND: Final = re.compile(r"(?<!\S)/[a-z]{2,20}(?=\s)[^\n]*")
 
-
-def _meet(one: Opinion, other: Opinion) -> bool:
-    return one.start < other.end and other.start < one.end
-
-
 _MATTER: Final = (
     r"(?:stuff|news|updates?|talk|messages?|facts|content|articles?|posts?|notifications?|alerts?"
     r"|recommendations?|reminders?|things|spam|ads?|crap|videos?|links|trivia|suggestions?)"
 )
 _NOT: Final = r"(?:do\s*n['’]?t|do not|never)"
+# what somebody asks to hear no more of: "stop recommending me crypto stuff"
 _ORDER: Final = spaced(
     r"(?:^|(?<=[,;:.!?\n])|\b(?:please|and|but|so|then|just) )\W{0,4}(?:please )?(?:"
     rf"(?:stop|quit) (?:telling|sending|messaging|showing|bothering) (?:me|us)(?: {_MATTER}"
@@ -113,13 +111,6 @@ _ORDER: Final = spaced(
     rf"(?= {_MATTER}\b| (?:please|pls|plz|any ?more|again|but|because|when|if|so|i)\b"
     r"|[,;:!?()\n]|\.(?!\w)|\s*$)"
 )
-
-
-def _ordered(text: str) -> Iterator[Opinion]:
-    """Yield of what somebody asks to hear no more: "stop recommending me crypto stuff"."""
-    for match in _ORDER.finditer(text):
-        yield Opinion(match.start("thing"), match.end("thing"), False, NO_MORE_OF_IT)
-
 
 _LIKES: Final = word_set("love loved loving like liked enjoy enjoyed enjoying adore adored prefer")
 _HATES: Final = word_set("hate hated hating dislike disliked despise detest loathe loathed")

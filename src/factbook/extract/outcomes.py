@@ -133,8 +133,7 @@ def exit_code(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
         if match[1] == code:
             yield RuleHit(code, match.start(), match.end(), what)
             return
-    place = _first_line(whole)
-    if place:
+    if place := _first_line(whole):
         yield RuleHit(code, *place, what)
 
 
@@ -249,11 +248,9 @@ def _is_page_lost(result: Episode) -> bool:
 @lru_cache(maxsize=4)
 def _error_place(text: str) -> tuple[int, int] | None:
     """Return the first of the lines that name the cause most exactly."""
-    failed = _FAILED_TEST.search(text)
-    if failed:
+    if failed := _FAILED_TEST.search(text):
         return _above(text, failed.start()) or failed.span()
-    told = _told_by_go(text)
-    if told:
+    if told := _told_by_go(text):
         return told
     strong, hints = _hits(text)
     located = [hit.start() for hit in _LOCATED.finditer(text)]

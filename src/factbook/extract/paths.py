@@ -67,13 +67,10 @@ def absolute_in_text(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHi
     if "/" not in text and ":\\" not in text:
         return
     for start, end, piece in _pieces(text):
-        if piece[0] in "/~":
-            path = _absolute(piece)
-            if path and not _is_route(text, start, end, path):
-                yield RuleHit(path, start, start + len(path))
-        elif "/" in piece:
-            at = _after_colon_or_at(piece)
-            path = _absolute(piece[at:]) if at else ""
+        if "/" in piece:
+            leads = piece[0] in "/~"
+            at = 0 if leads else _after_colon_or_at(piece)
+            path = _absolute(piece[at:]) if leads or at else ""
             if path and not _is_route(text, start, end, path):
                 yield RuleHit(path, start + at, start + at + len(path))
         elif ":\\" in piece:
@@ -135,9 +132,7 @@ def _after_colon_or_at(piece: str) -> int:
         first = piece[1:].lstrip("~/").partition("/")[0]
         return 1 if first in _ROOTS or piece[1] == "~" else 0  # `@/components` is an alias
     colon = piece.find(":/")
-    if colon > 0 and not piece.startswith("//", colon + 1):
-        return colon + 1
-    return 0
+    return colon + 1 if colon > 0 and not piece.startswith("//", colon + 1) else 0
 
 
 def _is_route(text: str, start: int, end: int, path: str) -> bool:

@@ -184,12 +184,8 @@ def _clusters(
 
 def _heads(text: str) -> tuple[_Head, ...]:
     """Return what the commands of a line do, in order, each once, without what says nothing."""
-    heads: dict[_Head, None] = {}
-    for command in shell.parse(text):
-        head = _head(command)
-        if head is not None:
-            heads[head] = None
-    return tuple(heads)
+    heads = map(_head, shell.parse(text))
+    return tuple(dict.fromkeys(head for head in heads if head is not None))
 
 
 def _head(command: shell.ShellCommand) -> _Head | None:
@@ -202,18 +198,10 @@ def _head(command: shell.ShellCommand) -> _Head | None:
         return None
     if program not in _SUBCOMMANDS:
         return _Head(program, ())
-    plain = [value for value in values if not value.startswith("-")]
-    before = values[: values.index(plain[0])] if plain else values
+    size = 2 if values and values[0] in _RUNNERS.get(program, ()) else 1
+    words = tuple(values[:size])
     # Behind an option it may be that option's value (`git -C folder status`): not taken.
-    if before or not plain or not _is_word(plain[0]):
-        return None
-    words = [plain[0]]
-    if plain[0] in _RUNNERS.get(program, ()):
-        after = values[1:2]
-        if not after or not _is_word(after[0]):
-            return None
-        words.append(after[0])
-    return _Head(program, tuple(words))
+    return _Head(program, words) if len(words) == size and all(map(_is_word, words)) else None
 
 
 def _is_told(head: _Head, commands: Sequence[ExecutedCommand]) -> bool:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from factbook import policy
 from factbook.embed import bundled
-from factbook.extract.asked import asked_text, is_bare, is_broad_word, wanted
+from factbook.extract.asked import asked_text, has_word, is_bare, is_broad_word, wanted
 from factbook.extract.base import word_set
 from factbook.extract.message_sentences import spaced
 from factbook.extract.name_tokens import is_english, is_uncommon
@@ -272,9 +272,7 @@ def _is_state(token: Token, tokens: Sequence[Token]) -> bool:
         return False
     if tokens[token.head].text.casefold() not in OF_TASTE | _OWNING:
         return False
-    return not any(
-        one.head == token.head and one.text.casefold() in ("how", "to") for one in tokens
-    )
+    return not has_word(tokens, token.head, ("how", "to"))
 
 
 def _is_addressed(token: Token, tokens: Sequence[Token]) -> bool:
@@ -402,7 +400,6 @@ _TITLES: Final = word_set("""
     """)
 _IT: Final = spaced(r"\b(?:it|its)\b")
 
-
 _NAMING: Final = frozenset({"called", "named", "call", "name"})
 _PUBLIC_TYPES: Final = frozenset({"place", "product", "work"})
 
@@ -470,9 +467,7 @@ def _is_introduced(tokens: Sequence[Token], inside: Sequence[int], kind: str) ->
     for at in owned.difference(inside):
         beside = inside[0] - at == 1 or (inside[0] - at == 2 and tokens[at + 1].text == ",")
         if at in heads or tokens[at].head in inside or beside:
-            return kind == "person" or any(
-                one.head == at and one.text.casefold() in _NAMING for one in tokens
-            )
+            return kind == "person" or has_word(tokens, at, _NAMING)
         if tokens[at].head in heads and tokens[tokens[at].head].text.casefold() in _NAMING:
             return True
     return False

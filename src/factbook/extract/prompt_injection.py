@@ -139,18 +139,18 @@ def _hidden(text: str) -> Iterator[Taint]:
     """Find disguises: what is invisible, turned round, spelled out, or of another alphabet."""
     kind = TaintKind.HIDDEN
     for match in _SPELLED.finditer(text):
-        yield Taint(match.start(), match.end(), "words are spelled out letter by letter", kind)
+        yield Taint(*match.span(), "words are spelled out letter by letter", kind)
     if text.isascii():
         return
     for match in _TAGS.finditer(text):
         if text[match.start() - 1 : match.start()] != _FLAG:
-            yield Taint(match.start(), match.end(), "it holds invisible letters", kind)
+            yield Taint(*match.span(), "it holds invisible letters", kind)
     for pattern, why in (
         (_TURNED, "its direction of writing is turned round"),
         (_INSIDE, "a word is broken by invisible characters"),
     ):
         for match in pattern.finditer(text):
-            yield Taint(match.start(), match.end(), why, kind)
+            yield Taint(*match.span(), why, kind)
     for match in _WORD.finditer(text):
         word = match[0]
         if word.isascii():
@@ -158,7 +158,7 @@ def _hidden(text: str) -> Iterator[Taint]:
         alike = sum(character in _LOOKALIKES for character in word)
         if alike and any(character.isascii() for character in word):
             why = "letters of another alphabet stand in for Latin ones"
-            yield Taint(match.start(), match.end(), why, kind)
+            yield Taint(*match.span(), why, kind)
 
 
 _BASE64: Final = re.compile(r"(?<![\w+/=-])[A-Za-z0-9+/_-]{32,}={0,2}(?![\w+/=-])")
@@ -177,19 +177,17 @@ def _encoded(text: str) -> Iterator[Taint]:
         blob = match[0]
         decoded = _from_base64(blob)
         if decoded and _is_text(decoded):
-            yield Taint(match.start(), match.end(), "it hides text in base64", TaintKind.HIDDEN)
+            yield Taint(*match.span(), "it hides text in base64", TaintKind.HIDDEN)
         elif len(blob) >= _BLOB and "/" not in blob[:2]:
-            yield Taint(match.start(), match.end(), "it is data", TaintKind.BOILERPLATE)
+            yield Taint(*match.span(), "it is data", TaintKind.BOILERPLATE)
     cancel.check()
     for match in _HEX.finditer(text):
         if _is_text(bytes.fromhex(match[0])):
-            yield Taint(
-                match.start(), match.end(), "it hides text in hexadecimal", TaintKind.HIDDEN
-            )
+            yield Taint(*match.span(), "it hides text in hexadecimal", TaintKind.HIDDEN)
     cancel.check()
     for match in _ESCAPED.finditer(text):
         if _is_text(_unescaped(match[0])):
-            yield Taint(match.start(), match.end(), "it hides text in escapes", TaintKind.HIDDEN)
+            yield Taint(*match.span(), "it hides text in escapes", TaintKind.HIDDEN)
 
 
 def _from_base64(blob: str) -> bytes:
@@ -525,8 +523,7 @@ def _sentence_end(plain: str, end: int) -> int:
 
 def _block_end(plain: str, start: int, end: int) -> int:
     """Return where a forged block ends: at its closing mark, or with the paragraph it announces."""
-    opened = _OPENED.match(plain, start)
-    if opened:
+    if opened := _OPENED.match(plain, start):
         closing = re.search(rf"[<\[]\|?/{re.escape(opened['name'])}\b[^>\]\n]*[>\]]", plain[end:])
         if closing:
             return end + closing.end()

@@ -194,7 +194,7 @@ def keywords_in_text(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHi
     """
     text = text[:_ABOUT_CHARS]
     lower = _lower(text)
-    named = [word for word, first in _with_first_words(rule.keywords) if first in lower]
+    named = [word for word in rule.keywords if word.split()[0].lower() in lower]
     text = _own_layout(text, episode) if named else ""
     for word in named:
         for hit in _system_pattern(word).finditer(text):
@@ -239,11 +239,6 @@ def _is_compound(text: str, at: int, start: int, end: int) -> bool:
     begin, stop = max(begin, start - MAX_SENTENCE_CHARS), min(stop, end + MAX_SENTENCE_CHARS)
     tokens = read(text[begin:stop]).tokens
     return any(one.begin == at - begin and one.relation == "compound" for one in tokens)
-
-
-@lru_cache(maxsize=64)
-def _with_first_words(words: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
-    return tuple((word, word.split()[0].lower()) for word in words)
 
 
 @lru_cache(maxsize=1024)

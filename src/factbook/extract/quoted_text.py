@@ -16,7 +16,6 @@ from factbook.model.facts import Overheard
 
 READ_CHARS: Final = 20_000  # ours: of one message; what follows is pasted
 
-
 # What one line shows of itself.
 _LINES: Final = (
     (re.compile(r"[ \t]*>"), "is quoted"),

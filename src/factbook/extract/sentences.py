@@ -108,8 +108,7 @@ def statements(
     """
     if not text or text.isspace():
         return []
-    reads = read if reader is None else reader.read
-    reading = reads(text[:MAX_READ_CHARS], answers)
+    reading = (read if reader is None else reader.read)(text[:MAX_READ_CHARS], answers)
     parts: list[Statement] = []
     for at, clause in enumerate(reading.clauses):
         if clause.act not in _STATING or clause.flags & NOT_MEANT:
@@ -133,9 +132,8 @@ def statements(
             start, clear = min(start, before.start), clear or before.clear
             of, flags = before.of, flags | before.flags
         said = text[start:end]
-        if len(said) > MAX_STATEMENT_CHARS or _BLANK.search(said):
-            continue
-        if content_words(said):
+        fits = len(said) <= MAX_STATEMENT_CHARS and not _BLANK.search(said)
+        if fits and content_words(said):
             parts.append(Statement(said, start, end, of, clear, flags))
     return parts
 
@@ -278,10 +276,5 @@ def _dangles(reading: Reading, clause: Clause) -> bool:
         if token.text.lower() in _STANDING_IN and token.pos != "NUM"
         if token.relation in ("nsubj", "root", "nmod")
     ]
-    named = [
-        token
-        for token in tokens
-        if token.pos in ("NOUN", "PROPN")
-        if token not in standing and token.text.lower() not in _TIMES
-    ]
-    return bool(standing) and not named
+    named = (token for token in tokens if token.pos in ("NOUN", "PROPN") and token not in standing)
+    return bool(standing) and all(token.text.lower() in _TIMES for token in named)

@@ -398,8 +398,7 @@ def _word_of(text: str, start: int, end: int, pieces: list[tuple[int, int]]) -> 
 
 
 def _base_name(word: str) -> str:
-    name = word.rsplit("/", 1)[-1] if "/" in word else word
-    return name[:-4] if name.endswith(".exe") else name
+    return word.rsplit("/", 1)[-1].removesuffix(".exe")
 
 
 _SHELLS: Final = frozenset({"sh", "bash", "zsh", "dash", "ksh", "ash"})

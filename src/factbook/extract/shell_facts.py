@@ -55,13 +55,12 @@ def hosts(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
             words = words[:1] if bare else words
         else:
             continue
-        untold = answer is not None and answer.outcome is Outcome.UNTOLD
-        if answer is not None and untold and outcomes.error_line(answer.text, (name,)):
+        untold = answer if answer and answer.outcome is Outcome.UNTOLD else None
+        if untold and outcomes.error_line(untold.text, (name,)):
             continue  # the program says that it did not get there
         for word in words:
-            host_at = _destination(word, bare=bare)
-            if host_at:
-                host, at = host_at
+            if found := _destination(word, bare=bare):
+                host, at = found
                 start, end = word.span(at, at + len(host))
                 yield RuleHit(host, start, end, {"program": name})
 
@@ -144,8 +143,7 @@ def urls(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
     """Find the machine that a page was fetched from."""
     del rule, episode
     lead = len(text) - len(text.lstrip())
-    found = url_host(text.strip())
-    if found:
+    if found := url_host(text.strip()):
         host, at = found
         yield RuleHit(host, lead + at, lead + at + len(host))
 
@@ -181,16 +179,12 @@ def _client_hosts(command: shell.ShellCommand) -> Iterator[tuple[shell.ShellWord
     options = _HOST_OPTIONS.get(name, frozenset())
     for at, word in enumerate(args):
         value = word.value
-        option, sign, set_to = value.partition("=")
-        found = None
-        offset = 0
-        if option in options and sign:
-            offset = len(option) + 1
-            found = url_host(set_to) or _named_host(set_to, 0)
-        elif at and args[at - 1].value in options:
-            found = url_host(value) or _named_host(value, 0)
-        elif name in _URL_CLIENTS:
-            found = url_host(value)
+        option, sign, _ = value.partition("=")
+        offset = len(option) + 1 if sign and option in options else 0
+        named = offset > 0 or (at > 0 and args[at - 1].value in options)
+        found = url_host(value[offset:]) if named or name in _URL_CLIENTS else None
+        if named and found is None:
+            found = _named_host(value[offset:], 0)
         if found:
             yield word, found[0], found[1] + offset
     if name in _CALLED and not any(_LISTENS.fullmatch(word.value) for word in args):
@@ -213,8 +207,7 @@ def archives(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
     for command in shell.parse(text):
         if command.name not in programs or not command.args:
             continue
-        verb = _archive_verb(command)
-        if verb:
+        if verb := _archive_verb(command):
             details = {"verb": verb, "part": text[command.start : command.end]}
             yield RuleHit("archive_manipulation", command.start, command.end, details)
 
@@ -303,9 +296,7 @@ def is_check(command: shell.ShellCommand) -> bool:
     """Tell whether a command checks something and changes nothing."""
     name, args = command.name, command.args
     values = [word.value for word in args]
-    if not name or name in _QUOTES_OTHERS:
-        return False
-    if any(value in _ONLY_ASKS for value in values):
+    if not name or name in _QUOTES_OTHERS or not _ONLY_ASKS.isdisjoint(values):
         return False
     if name == "test" or name in _TEST_PROGRAMS:
         return bool(args) or name != "test"
@@ -381,9 +372,7 @@ def commits(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
         and not outcomes.shows_failure(answer.text)
     )
     for command in shell.parse(text):
-        if command.name != "git":
-            continue
-        words = git_command(command.args)
+        words = git_command(command.args) if command.name == "git" else ()
         if not words or words[0].value != "commit":
             continue
         if any(word.value == "--dry-run" for word in words):
@@ -406,9 +395,7 @@ def _subject(
     message = _message(words)
     if message is None:
         return "", command.start, command.end
-    body = next(
-        (place for place in command.heredocs if message.start < place[0] < message.end), None
-    )
+    body = next((doc for doc in command.heredocs if message.start < doc[0] < message.end), None)
     if body:
         written = text[slice(*body)]
     elif message.value.startswith("$("):
@@ -479,7 +466,6 @@ _FAMILY: Final = {
     **dict.fromkeys(("npm", "pnpm", "yarn", "bun"), "npm"),
     **dict.fromkeys(("apt", "apt-get", "dnf", "yum", "zypper", "apk"), "apt"),
 }
-
 
 _REHEARSED: Final = word_set("""
     --dry-run --simulate --just-print --no-act --recon --download-only --help

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final
 
 LEAST_CHARS: Final = 20  # ours: a shorter sentence says too little to be worth a notice
 MOST_CHARS: Final = 400  # ours: a longer one says several things
@@ -13,13 +13,8 @@ LEAST_ITEM_CHARS: Final = 8  # ours: of a line under a name: "Age: 10+"
 MEMBER: Final = re.compile(r"[^\W_]+", re.UNICODE)
 
 
-class _Refusal(NamedTuple):
-    why: str
-    pattern: re.Pattern[str]
-
-
-def _no(why: str, pattern: str) -> _Refusal:
-    return _Refusal(why, re.compile(pattern, re.IGNORECASE))
+def _no(why: str, pattern: str) -> tuple[str, re.Pattern[str]]:
+    return why, re.compile(pattern, re.IGNORECASE)
 
 
 _REFUSED: Final = (
@@ -53,7 +48,6 @@ _REFUSED: Final = (
 _READER: Final = re.compile(r"\b(?:you|your|yours|you're|you'll|you've|yourself)\b", re.IGNORECASE)
 _LETTER: Final = re.compile(r"[A-Za-z]")
 
-
 # In a few words of its owner: "Pim weighs 12 kg.", "Pim is a beagle."
 _SAYS_ENOUGH: Final = re.compile(r"\w \w.*\d|\b(?:is|are|was|were) an? \w", re.IGNORECASE)
 
@@ -70,9 +64,9 @@ def no_statement(plain: str, *, external: bool, item: bool = False) -> str:
         return f"it has less than {least} characters"
     if len(plain) > MOST_CHARS:
         return TOO_LONG
-    for refusal in _REFUSED:
-        if refusal.pattern.search(plain):
-            return refusal.why
+    for why, pattern in _REFUSED:
+        if pattern.search(plain):
+            return why
     if _READER.search(plain) and external:
         return "it speaks to its reader"
     if len(_LETTER.findall(plain)) < len(plain) / 2 and not item:
@@ -97,10 +91,8 @@ def without_marks(text: str) -> str:
 
 
 def _words_of_link(match: re.Match[str]) -> str:
-    whole, words = match[0], match["words"]
-    if whole.startswith("!"):
-        return "\0" * len(whole)
-    return "\0" + words + "\0" * (len(whole) - len(words) - 1)
+    words = "" if match[0].startswith("!") else match["words"]
+    return "\0" + words + "\0" * (len(match[0]) - len(words) - 1)
 
 
 def plain_words(unmarked: str) -> str:

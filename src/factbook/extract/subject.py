@@ -59,7 +59,7 @@ _OTHERS: Final = word_set("""
     """)
 _ITS: Final = word_set("it they he she them its their his her")
 _VERSION: Final = re.compile(r"v?\d+(?:\.\d+)+")  # "Python 3.12" is Python; "Q40 2" is another
-_PARTS: Final = frozenset({"compound", "flat", "amod", "nummod", "det", "case", "punct"})
+_PARTS: Final = frozenset({"compound", "flat", "amod", "nummod", "det", "case", "punct", "nmod"})
 
 
 def subject_of(sentence: str, names: KnownNames) -> Subject:
@@ -173,12 +173,9 @@ class Trees:
             return Subject(kind=SubjectKind.OTHER)
         head, root = clause
         said = self._said(first, head, root, topics)
-        return Subject(
-            kind=said.kind,
+        return replace(
+            said,
             names=tuple(dict.fromkeys(said.names)),
-            noun=said.noun,
-            is_bare=said.is_bare,
-            words=said.words,
             start=self.tokens[self._left(head)].begin,
             verb=self.tokens[self._verb(root)].begin,
             is_a=self._is_a(root),
@@ -276,11 +273,10 @@ class Trees:
         """Read "it", "its cabinet": behind a lead with a name it means what that names."""
         before = range(first, head)
         known = {self._owner[at] for at in before if at in self._owner}
-        if any(self._is_name(at, first) for at in before):
+        if len(known) > 1 or any(self._is_name(at, first) for at in before):
             return Subject(kind=SubjectKind.OTHER)
         if known:
-            kind = SubjectKind.NAME if len(known) == 1 else SubjectKind.OTHER
-            return Subject(kind=kind, names=tuple(known) if len(known) == 1 else ())
+            return Subject(kind=SubjectKind.NAME, names=tuple(known))
         noun = singular(self.tokens[head].text.lower())
         return Subject(kind=SubjectKind.PRONOUN, noun="" if noun in _ITS else noun)
 
@@ -299,11 +295,8 @@ class Trees:
         says_which = any(self.tokens[at].relation == "det" for at in self._children[head])
         if at > head and not (marks & {"of", "for"} and says_which):
             return Subject(kind=SubjectKind.OTHER)
-        if owns or at > head:
-            return Subject(kind=SubjectKind.PART, names=[name], noun=noun)
-        if name in topics:
-            return Subject(kind=SubjectKind.TOPIC, names=[name], noun=noun)
-        return Subject(kind=SubjectKind.PART, names=[name], noun=noun)
+        kind = SubjectKind.TOPIC if name in topics and not owns and at < head else SubjectKind.PART
+        return Subject(kind=kind, names=[name], noun=noun)
 
     def _is_its(self, below: Sequence[int]) -> bool:
         return any(
@@ -345,38 +338,28 @@ class Trees:
 
     def _is_of_name(self, at: int) -> bool:
         token = self.tokens[at]
-        between = (
-            self.text[token.end : self.tokens[at + 1].begin] if at + 1 < len(self.tokens) else ""
-        )
-        return (
-            (token.text[0].isupper() or token.text[0].isdigit())
-            and token.pos != "DET"
-            and between in ("", " ", "-")
-        )
+        after = self.tokens[at + 1].begin if at + 1 < len(self.tokens) else token.end
+        named = token.text[0].isupper() or token.text[0].isdigit()
+        return named and token.pos != "DET" and self.text[token.end : after] in ("", " ", "-")
 
     def _left(self, head: int) -> int:
-        left = head
-        for at in self._children[head]:
-            if at < head and self.tokens[at].relation in _PARTS | {"nmod"}:
-                left = min(left, at)
-        return left
+        below = self._children[head]
+        return min([head, *(at for at in below if self.tokens[at].relation in _PARTS)])
 
     def _verb(self, root: int) -> int:
-        helps = [at for at in self._children[root] if self.tokens[at].relation in ("cop", "aux")]
-        return min([*helps, root]) if helps else root
+        below = self._children[root]
+        return min([root, *(at for at in below if self.tokens[at].relation in ("cop", "aux"))])
 
     def _is_a(self, root: int) -> str:
         token, below = self.tokens[root], self._children[root]
         copular = any(self.tokens[at].relation == "cop" for at in below)
         denied = any(self.tokens[at].text.lower() in ("not", "n't", "no", "never") for at in below)
         if token.text.lower() == "one":  # "one of the first cities"
-            token = next((self.tokens[at] for at in below if self._is_noun_of(at)), token)
+            nouns = (self.tokens[at] for at in below if self.tokens[at].pos == "NOUN")
+            token = next((noun for noun in nouns if noun.relation in ("nmod", "obl")), token)
         if not copular or denied or token.pos != "NOUN":
             return ""
         return singular(token.text.lower())
-
-    def _is_noun_of(self, at: int) -> bool:
-        return self.tokens[at].pos == "NOUN" and self.tokens[at].relation in ("nmod", "obl")
 
     def _until(self, root: int, last: int, end: int) -> int:
         """Return where a sentence goes over to an order or to what is said of another thing."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from enum import Enum
 from functools import lru_cache
 from typing import Final, NamedTuple
@@ -219,13 +218,12 @@ def verdict(text: str, command: shell.ShellCommand, answer: Answer) -> str:
     closed = closing_of(text, command, answer)
     if answer.outcome is Outcome.UNTOLD and not _shows_end(closed, answer):
         return ""
-    failed = answer.outcome is Outcome.FAILED
     if closed is not None and closed.failed:
         return "failed"
     if closed is not None and not closed.ran:
         return ""
     rest = _REST.sub("", text[command.end :])
-    if failed:
+    if answer.outcome is Outcome.FAILED:
         alone = not rest.strip() and _leads_to(text, command)
         return "failed" if alone else ""
     if closed is not None:
@@ -247,5 +245,5 @@ def _shows_end(closed: Closing | None, answer: Answer) -> bool:
 
 def _leads_to(text: str, command: shell.ShellCommand) -> bool:
     """Tell whether what stands before a command cannot be what failed."""
-    before: Sequence[shell.ShellCommand] = shell.parse(text[: command.start])
+    before = shell.parse(text[: command.start])
     return all(each.name in _AROUND or not each.name for each in before)

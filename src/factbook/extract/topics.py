@@ -90,11 +90,10 @@ class _Request:
         self.is_title = len(words) > 1 and is_headline(words) and not is_shouted(self.text)
         self.is_title = self.is_title and not self.text.rstrip().endswith("?")
         self.begin = self._begin()
-        before = self.lows[: self.begin]
         self.asks = any(
             self.lows[at] in _ASKING or self.tokens[at].pos == "AUX" for at in range(self.begin)
         )
-        self.is_of_two = "compare" in before
+        self.is_of_two = "compare" in self.lows[: self.begin]
 
     def topic(self) -> TopicSpan:
         if quoted := _QUOTED_WHOLE.search(self.text):
@@ -266,7 +265,6 @@ def named_topic(request: str) -> TopicSpan | None:
 _OF_A_NAME: Final = re.compile(r"(?P<name>[^'’]+)['’]s\s+[a-z][a-z -]*")
 _AT_PLACE: Final = re.compile(r"(?P<what>.+?)\s+(?:in|near|at|around|for|of)\s+(?P<place>.+)", re.I)
 
-
 _ASKS_ITSELF: Final = re.compile(
     r"(?:what|who|how|why|when|where|which|is|are|do|does|can)\b", re.I
 )
@@ -280,12 +278,10 @@ def learn_queries(topic: str) -> list[str]:
     topic = " ".join(topic.split()).strip(" ?!.,;:")
     if not topic:
         raise ValueError("the topic to learn is empty; say what it is, as in `/learn espresso`")
-    asks = _ASKS_ITSELF.match(topic) is not None
-    last = topic.split()[-1].casefold()
-    verb = "are" if is_plural(last) else "is"
-    if asks:
+    if _ASKS_ITSELF.match(topic):
         queries = [topic, f"{topic}: the latest", f"{topic}: the answers compared"]
     else:
+        verb = "are" if is_plural(topic.split()[-1].casefold()) else "is"
         queries = [
             topic,
             f"what {verb} {topic}",

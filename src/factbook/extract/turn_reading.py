@@ -292,8 +292,6 @@ def read_turns(
 
 
 class _Turn:
-    """Reads the items of one turn."""
-
     def __init__(self, turn: ShownTurn, known: Sequence[KnownFact]) -> None:
         self._turn = turn
         self._known = known

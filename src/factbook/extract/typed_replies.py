@@ -118,7 +118,7 @@ def claims_of(answer: TypedAnswer) -> tuple[list[TypedClaim], list[RefusedItem]]
     refused: list[RefusedItem] = []
     types = _types_by_text(answer.extractions)
     first: dict[str, int] = {}
-    for position, item in enumerate(answer.extractions):
+    for at, item in enumerate(answer.extractions):
         reason, detail = RejectionReason.SEMANTICALLY_INVALID, _malformed(item.text)
         normal = _normal(item.text)
         if not detail:
@@ -128,7 +128,7 @@ def claims_of(answer: TypedAnswer) -> tuple[list[TypedClaim], list[RefusedItem]]
             elif normal in first:
                 detail = f"item {first[normal] + 1} says the same"
             else:
-                first[normal] = position
+                first[normal] = at
         claim = TypedClaim(
             text=item.text.strip() if not detail else _shown(item.text, CLAIM_CHARS),
             type=item.type,
@@ -137,9 +137,7 @@ def claims_of(answer: TypedAnswer) -> tuple[list[TypedClaim], list[RefusedItem]]
             quote=item.quote.strip()[:REASONING_CHARS],
         )
         if detail:
-            refused.append(
-                RefusedItem(position=position, claim=claim, reason=reason, detail=detail)
-            )
+            refused.append(RefusedItem(position=at, claim=claim, reason=reason, detail=detail))
         else:
             claims.append(claim)
     return claims, refused

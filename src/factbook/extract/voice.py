@@ -118,9 +118,7 @@ def is_others(reading: Reading, start: int, end: int, *, chance: float = 0.0) ->
 
 def overheard_at(voice: OwnWords, start: int, end: int) -> str:
     """Return why a part of a message is not all its owner's own words; empty where it is."""
-    return next(
-        (piece.why for piece in voice.overheard if piece.start < end and start < piece.end), ""
-    )
+    return next((at.why for at in voice.overheard if at.start < end and start < at.end), "")
 
 
 def own_words(message: str, *, pasted: Sequence[tuple[int, int]] = ()) -> OwnWords:

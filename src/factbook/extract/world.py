@@ -98,10 +98,8 @@ class _Reader:
     """Reads one text from its beginning to its end, and remembers what it spoke of last."""
 
     def __init__(self, text: str, names: KnownNames, title: str, *, external: bool) -> None:
-        begin = 0
-        if title and text.startswith(title) and text[len(title) : len(title) + 1] in ("", "\n"):
-            begin = len(title)
-        self._begin = begin
+        titled = text.startswith(title) and text[len(title) : len(title) + 1] in ("", "\n")
+        self._begin = begin = len(title) if titled else 0
         # of the same length: all places are those of the text itself
         self._text = unwrapped(text, begin=begin)
         self._plain = without_marks(self._text)
@@ -153,10 +151,9 @@ class _Reader:
             if not _within(start, listed):
                 self._sentence(start, end, line.owner)
         claims = sorted(self._claims, key=lambda claim: claim.start)
-        refused = self._refused | {
-            row: why for row, why in self._rows_refused.items() if row not in self._refused
-        }
-        return claims[:MAX_FACTS], list(refused.items())[:MAX_REFUSED]
+        for row, why in self._rows_refused.items():
+            self._refused.setdefault(row, why)
+        return claims[:MAX_FACTS], list(self._refused.items())[:MAX_REFUSED]
 
     def _listed(self, item: Item) -> bool:
         """Take a line of a list; False where it is a sentence and is read as one."""

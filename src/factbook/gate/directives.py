@@ -21,12 +21,6 @@ from factbook.language.reader.relate import Relater
 _CHANGES: Final = frozenset({"number", "negation"})
 """Rules of `judge` by which the later of two rules is the earlier one changed."""
 _PLACES: Final = frozenset({"project", "repo", "repositori", "folder"})  # where rules hold
-_NUMBER: Final = Judgement(Relation.SUPERSEDES, "number", "The later one has another number.")
-_TAKEN_UP: Final = Judgement(
-    Relation.AMBIGUOUS, "taken_up", "The later one has again what the earlier one gives up."
-)
-_DOUBTED: Final = Judgement(Relation.AMBIGUOUS, MAY_BE_OVER, "The newer one may end the older.")
-_SAME: Final = Judgement(Relation.SAME, "same_directive", "Both say the same in other words.")
 
 
 def ends(earlier: Reading, given: GivenUp, later: str) -> Judgement | None:
@@ -113,25 +107,20 @@ def stand(
         return judged
     given_before = _own(earlier)
     near = similarity >= policy.MERGE_SIMILARITY and not given and not given_before
-    if near and _words(held) == _words(said):
-        return _SAME
+    if near and (held.keys, held.values, held.denies) == (said.keys, said.values, said.denies):
+        return Judgement(Relation.SAME, "same_directive", "Both say the same in other words.")
     if given_before and given_before <= said.keys - said.denied - _own(later):
-        return _TAKEN_UP
+        return Judgement(
+            Relation.AMBIGUOUS, "taken_up", "The later one has again what the earlier one gives up."
+        )
     if similarity < policy.DIRECTIVE_NEAR:
         return judged
     if held.values and said.values and _topic(earlier, held) == _topic(later, said):
-        return _NUMBER
-    return (
-        _DOUBTED
-        if net.relate(earlier.text, later.text).change >= policy.DIRECTIVE_DOUBT
-        else judged
-    )
+        return Judgement(Relation.SUPERSEDES, "number", "The later one has another number.")
+    if net.relate(earlier.text, later.text).change >= policy.DIRECTIVE_DOUBT:
+        return Judgement(Relation.AMBIGUOUS, MAY_BE_OVER, "The newer one may end the older.")
+    return judged
 
 
 def _topic(rule: Reading, text: TextReading) -> frozenset[str]:
     return things(rule) - set(text.values) - _PLACES
-
-
-def _words(rule: TextReading) -> tuple[object, ...]:
-    """Return what two rules that say the same share, in whatever order."""
-    return rule.keys, rule.values, rule.denies

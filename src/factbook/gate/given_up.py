@@ -14,6 +14,7 @@ from factbook import policy
 from factbook.gate.reading import read
 from factbook.language.reader.reading import Reading
 from factbook.language.reader.tree import Tree
+from factbook.language.words import word_set
 
 
 class How(StrEnum):
@@ -43,15 +44,13 @@ class GivenUp(NamedTuple):
         return self.how is How.OVER
 
 
-_RULES: Final = frozenset(
-    {"rule", "rules", "convention", "guideline", "policy", "requirement", "restriction", "decision"}
-    | {"ban"}
+_RULES: Final = word_set(
+    "rule rules convention guideline policy requirement restriction decision ban"
 )
-_DROPS: Final = frozenset(
-    {"abandon", "cancel", "delete", "ditch", "drop", "forget", "ignore", "lift", "remove"}
-    | {"retire", "revoke", "scrap", "undo", "withdraw"}
-    | {"dropped", "cancelled", "canceled", "lifted", "removed", "retired", "scrapped"}
-)  # what is done to a rule that holds no more
+_DROPS: Final = word_set("""
+    abandon cancel delete ditch drop forget ignore lift remove retire revoke scrap undo withdraw
+    dropped cancelled canceled lifted removed retired scrapped
+    """)  # what is done to a rule that holds no more
 _OVER: Final = frozenset({"over", "gone", "off", "obsolete", "dead", "history"})
 _SAID: Final = frozenset({"said", "told", "wrote", "asked"})
 _LIGHT: Final = frozenset({"use", "go", "do", "have", "need", "want", "keep", "let", "rule"})
@@ -61,9 +60,8 @@ _NOT: Final = frozenset({"not", "n't", "never", "dont", "don't"})
 _BESIDE: Final = frozenset({"conj", "parataxis"})
 _THINGS: Final = frozenset({"NOUN", "NUM", "PROPN", "X"})
 _PREFERS: Final = frozenset({"prefer", "prefers", "preferred", "rather"})  # to, over, than
-_CHOOSES: Final = frozenset(
-    {"choose", "chose", "chosen", "decided", "favor", "favour", "opted", "pick", "picked"}
-    | {"picks", "select", "selected", "settled"}
+_CHOOSES: Final = word_set(
+    "choose chose chosen decided favor favour opted pick picked picks select selected settled"
 )  # over
 _ENDS: Final = frozenset({"quit", "stop", "stopped", "used"})  # doing a thing
 _PARTS: Final = frozenset({"canceled", "cancelled", "deleted", "divorced", "left", "sold"})
@@ -220,11 +218,8 @@ def _ended(tree: Tree, n: int) -> tuple[set[int], bool]:
     if _denied(tree, n):
         return set(), False
     gives = word in _GIVES and tree.lower[n + 1 : n + 2] == ["up"]
-    if (
-        (word in _ENDS or gives)
-        and token.pos == "VERB"
-        and not (word == "used" and tree.of(n, "aux"))
-    ):
+    ends = (word in _ENDS or gives) and token.pos == "VERB"
+    if ends and not (word == "used" and tree.of(n, "aux")):
         done = _DONE | {"obl"} if gives else _DONE  # "gave up on film"
         if word == "used":
             done = frozenset({"xcomp"})  # "used to smoke", and not "used jest"

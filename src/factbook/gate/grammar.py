@@ -15,20 +15,14 @@ from factbook.language.words import word_set
 
 ARTICLES: Final = word_set("a an the")
 
-# Words that carry grammar only. Prepositions without a direction are here too: what is "in" a yard
-# is "on" a yard for most writers.
+# Words that carry grammar only and stand in no other list, which is asked before. Prepositions
+# without a direction are here: what is "in" a yard is "on" a yard for most writers.
 FUNCTION: Final = word_set("""
-    and or but nor so as of in on at by inside within upon while than then if because since though
-    although that which who whom whose where when there here it this these those it's
-    am is are was were be been being do does did done doing has have had having
-    will would shall should can could may might must ought 'll 'd 've 're
-    to from for with about into onto out off up down over under through across along around
-    between among during against toward towards behind beside near above below via per plus
-    i me my mine myself we us our ours you your yours he him his she her hers they them their
-    theirs its itself himself herself themselves ourselves yourself user users
-    also too not no never none nobody nothing neither cannot
-    us dr let's etc some several various
-    """)  # fmt: skip
+    and or so as in on at inside within upon while then that which who whom whose where when there
+    here it this these those am is are was were be been being do does did done doing has have had
+    having will shall ought among during per plus theirs its itself himself herself themselves
+    ourselves yourself also too dr etc some several various
+    """)
 
 NEGATORS: Final = word_set("""
     not no never none nobody nothing neither nor cannot without hardly barely scarcely nowhere

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import partial
+from itertools import combinations, product
 from typing import Final
 
 from factbook.gate import grammar, kin
@@ -156,34 +158,23 @@ def _in_time(older: JudgedClaim, newer: JudgedClaim, judged: Judgement) -> Judge
         and newer.occurred_at is not None
         and newer.occurred_at < older.occurred_at
     ):
-        return Judgement(
-            Relation.CONTRADICTION,
-            judged.rule,
-            f"{judged.detail}, but it was said before the other.",
-        )
+        return _contradiction(judged.rule, f"{judged.detail}, but it was said before the other.")
     return judged
 
 
-_DIFFERENT_SUBJECT: Final = Judgement(
-    Relation.DIFFERENT, "subject", "They are about different subjects."
-)
+_contradiction: Final = partial(Judgement, Relation.CONTRADICTION)
+_ambiguous: Final = partial(Judgement, Relation.AMBIGUOUS)
+_different: Final = partial(Judgement, Relation.DIFFERENT)
+_DIFFERENT_SUBJECT: Final = _different("subject", "They are about different subjects.")
 _EQUAL_TEXT: Final = Judgement(Relation.SAME, "equal_text", "Both texts are equal.")
 _EQUAL_FACT: Final = Judgement(Relation.SAME, "equal_fact", "Both are the same fact.")
-_TOO_LONG: Final = Judgement(
-    Relation.DIFFERENT, "too_long", "A text is too long to be read as one claim."
-)
-_FAR: Final = Judgement(Relation.DIFFERENT, "far", "They share too little.")
-_OTHER_SUBJECT: Final = Judgement(
-    Relation.DIFFERENT, "other_subject", "They are about someone else."
-)
-_OTHER_WORDS: Final = Judgement(
-    Relation.DIFFERENT, "other_words", "They speak of different things."
-)
-_OTHER_SLOT: Final = Judgement(Relation.DIFFERENT, "other_slot", "They fill different slots.")
-_OTHER_KIND: Final = Judgement(
-    Relation.DIFFERENT, "other_kind", "One is a keyed value, the other a statement."
-)
-_OTHER_EVENT: Final = Judgement(Relation.DIFFERENT, "other_event", "They are two observations.")
+_TOO_LONG: Final = _different("too_long", "A text is too long to be read as one claim.")
+_FAR: Final = _different("far", "They share too little.")
+_OTHER_SUBJECT: Final = _different("other_subject", "They are about someone else.")
+_OTHER_WORDS: Final = _different("other_words", "They speak of different things.")
+_OTHER_SLOT: Final = _different("other_slot", "They fill different slots.")
+_OTHER_KIND: Final = _different("other_kind", "One is a keyed value, the other a statement.")
+_OTHER_EVENT: Final = _different("other_event", "They are two observations.")
 
 
 def _observed(older: JudgedClaim, newer: JudgedClaim) -> Judgement:
@@ -206,11 +197,8 @@ def _keyed(older: JudgedClaim, newer: JudgedClaim) -> Judgement:
     first, second = older.object or older.text, newer.object or newer.text
     if " ".join(first.split()) == " ".join(second.split()):
         return _EQUAL_FACT
-    return Judgement(
-        Relation.CONTRADICTION,
-        "keyed_value",
-        f"{older.predicate or 'The key'} cannot be both {first!r} and {second!r}.",
-    )
+    key = older.predicate or "The key"
+    return _contradiction("keyed_value", f"{key} cannot be both {first!r} and {second!r}.")
 
 
 def _foreign(old: TextReading, new: TextReading, similarity: float) -> Judgement:
@@ -218,44 +206,35 @@ def _foreign(old: TextReading, new: TextReading, similarity: float) -> Judgement
     if (
         similarity >= SAME_FOREIGN_SIMILARITY
         and old.order
-        and old.order == new.order
-        and old.written == new.written
-        and old.values == new.values
-        and old.negations == new.negations
-        and old.asks == new.asks
+        and (old.order, old.written, old.values) == (new.order, new.written, new.values)
+        and (old.negations, old.asks) == (new.negations, new.asks)
     ):
         return Judgement(Relation.SAME, "same_words", "Both texts have the same words.")
     if similarity >= SUSPICIOUS_SIMILARITY and old.values != new.values and old.values:
-        return Judgement(Relation.AMBIGUOUS, "foreign_value", "A number or a date differs.")
-    return Judgement(Relation.DIFFERENT, "foreign", "The language is not known well enough.")
+        return _ambiguous("foreign_value", "A number or a date differs.")
+    return _different("foreign", "The language is not known well enough.")
 
 
-@dataclass(slots=True, kw_only=True)
 class _Match:
     """What is left of two texts when the words that both have are taken away."""
 
-    left: list[str]  # of the older one, content only
-    right: list[str]  # of the newer one
-    mild: tuple[list[str], list[str]]  # light words that only one of them has
-
-
-def _match(old: TextReading, new: TextReading, table: Tables) -> _Match:
-    sides = old.keys - new.keys, new.keys - old.keys
-    mild = [[key for key in side if table.mild(key) and key not in table.empty] for side in sides]
-    left, right = ([key for key in side if not table.mild(key)] for side in sides)
-    return _Match(left=left, right=right, mild=(mild[0], mild[1]))
+    def __init__(self, old: TextReading, new: TextReading, table: Tables) -> None:
+        sides = old.keys - new.keys, new.keys - old.keys
+        # Content only, of the older and of the newer one; then light words that one alone has.
+        self.left, self.right = ([key for key in side if not table.mild(key)] for side in sides)
+        self.mild = [{key for key in side if table.mild(key)} - table.empty for side in sides]
 
 
 def _by_words(old: TextReading, new: TextReading, similarity: float, text: str) -> Judgement:
     """Judge two English texts by what their words leave over; `text` is the newer one."""
     table = tables()
     if of_a_series(old, new):
-        return Judgement(Relation.DIFFERENT, "series", "They are about two of a series.")
+        return _different("series", "They are about two of a series.")
     if over := _over(old, new, text):
         return Judgement(
             Relation.SUPERSEDES, "given_up", f"The newer one says that this is over: {over}."
         )
-    match = _match(old, new, table)
+    match = _Match(old, new, table)
     if len(match.left) > MOST_LEFT and len(match.right) > MOST_LEFT:
         return _OTHER_WORDS
     if old.denies != new.denies:
@@ -274,7 +253,7 @@ def _by_words(old: TextReading, new: TextReading, similarity: float, text: str) 
             return replace(blocked, relation=Relation.DIFFERENT)
         return blocked
     if match.left or match.right:
-        return Judgement(Relation.DIFFERENT, "says_more", "One says more than the other.")
+        return _different("says_more", "One says more than the other.")
     least = SAME_WORDS_SIMILARITY
     if old.keys != new.keys:
         least = MILD_SIMILARITY
@@ -293,10 +272,8 @@ def _denial(old: TextReading, new: TextReading, similarity: float, table: Tables
     if affirming.owned and not grammar.PERSON_NOUNS.isdisjoint(affirming.keys - denying.keys):
         return _OTHER_SUBJECT
     gone, come = old.particles - new.particles, new.particles - old.particles
-    if any((x, y) in table.opposed_prepositions for x in gone for y in come):
-        return Judgement(
-            Relation.DIFFERENT, "denied_opposite", "One denies the opposite of the other."
-        )
+    if not table.opposed_prepositions.isdisjoint(product(gone, come)):
+        return _different("denied_opposite", "One denies the opposite of the other.")
     if (
         not open_keys
         and values
@@ -306,12 +283,10 @@ def _denial(old: TextReading, new: TextReading, similarity: float, table: Tables
         and not (denying.asks or affirming.asks)
         and not _swapped(old, new)
     ):
-        return Judgement(Relation.CONTRADICTION, "negation", "One denies what the other one says.")
+        return _contradiction("negation", "One denies what the other one says.")
     if similarity >= SUSPICIOUS_SIMILARITY:
-        return Judgement(
-            Relation.AMBIGUOUS, "negation", "One denies something close to what the other says."
-        )
-    return Judgement(Relation.DIFFERENT, "negation", "One denies something else.")
+        return _ambiguous("negation", "One denies something close to what the other says.")
+    return _different("negation", "One denies something else.")
 
 
 _TASTES: Final = frozenset(
@@ -340,7 +315,7 @@ def _opposite(
         and old.asks == new.asks
         and same_people(old, new)
     ):
-        return Judgement(Relation.CONTRADICTION, "opposite", f"{x!r} excludes {y!r}.")
+        return _contradiction("opposite", f"{x!r} excludes {y!r}.")
     return None
 
 
@@ -350,16 +325,11 @@ def _opposed_direction(
     if old.particles == new.particles or match.left or match.right:
         return None
     gone, come = old.particles - new.particles, new.particles - old.particles
-    for x in gone:
-        for y in come:
-            if (x, y) in table.opposed_prepositions:
-                clear = (
-                    similarity >= OPPOSED_SIMILARITY
-                    and old.values == new.values
-                    and (old.definite or new.definite)
-                )
-                relation = Relation.CONTRADICTION if clear else Relation.AMBIGUOUS
-                return Judgement(relation, "direction", f"{x!r} stands against {y!r}.")
+    for x, y in product(gone, come):
+        if (x, y) in table.opposed_prepositions:
+            clear = old.values == new.values and (old.definite or new.definite)
+            made = _contradiction if clear and similarity >= OPPOSED_SIMILARITY else _ambiguous
+            return made("direction", f"{x!r} stands against {y!r}.")
     return None
 
 
@@ -380,8 +350,8 @@ def _other_value(old: TextReading, new: TextReading, match: _Match, similarity: 
         if counted or one_date(old, new):
             return _conflict(new, "date" if dated else "number", detail)
         if similarity >= SUSPICIOUS_SIMILARITY:
-            return Judgement(Relation.AMBIGUOUS, "value", detail)
-    return Judgement(Relation.DIFFERENT, "value", detail)
+            return _ambiguous("value", detail)
+    return _different("value", detail)
 
 
 _TURNED: Final = frozenset({"switched", "moved"})  # "from 3.11 to 3.12" names both
@@ -391,7 +361,7 @@ def _conflict(newer: TextReading, rule: str, detail: str) -> Judgement:
     """Return a contradiction, or a supersession when the newer text says that things changed."""
     if newer.cues:
         return Judgement(Relation.SUPERSEDES, f"{rule}_changed", detail)
-    return Judgement(Relation.CONTRADICTION, rule, detail)
+    return _contradiction(rule, detail)
 
 
 def _other_words(old: TextReading, new: TextReading, match: _Match, similarity: float) -> Judgement:
@@ -427,11 +397,7 @@ def _other_words(old: TextReading, new: TextReading, match: _Match, similarity: 
         and old.first not in left
         and new.first not in right
     ):
-        return Judgement(
-            Relation.AMBIGUOUS,
-            "value",
-            f"{left[0]!r} and {right[0]!r} may be two values of one thing.",
-        )
+        return _ambiguous("value", f"{left[0]!r} and {right[0]!r} may be two values of one thing.")
     return _OTHER_WORDS
 
 
@@ -441,51 +407,42 @@ _LIVING: Final = frozenset({"live", "resid", "dwell", "base", "home", "stay", "l
 def _blocked(old: TextReading, new: TextReading, match: _Match) -> Judgement | None:
     """Return why two texts whose words match are not the same all the same; None if they are."""
     if old.asks != new.asks:
-        return Judgement(Relation.DIFFERENT, "question", "One is a question.")
+        return _different("question", "One is a question.")
     if old.modals != new.modals:
-        return Judgement(
-            Relation.AMBIGUOUS, "modal", "One is possible, wished or due, the other is so."
-        )
+        return _ambiguous("modal", "One is possible, wished or due, the other is so.")
     if old.quantifiers != new.quantifiers:
         gone = old.quantifiers - new.quantifiers
         come = new.quantifiers - old.quantifiers
-        for x in gone:
-            for y in come:
-                if (x, y) in tables().quantifier_clashes:
-                    return Judgement(Relation.CONTRADICTION, "quantifier", f"{x!r} against {y!r}.")
+        for x, y in product(gone, come):
+            if (x, y) in tables().quantifier_clashes:
+                return _contradiction("quantifier", f"{x!r} against {y!r}.")
         if not (gone | come) <= grammar.MILD_QUANTIFIERS:
-            return Judgement(
-                Relation.AMBIGUOUS, "quantifier", "They differ in how much or how often."
-            )
+            return _ambiguous("quantifier", "They differ in how much or how often.")
     if not same_people(old, new):
-        return Judgement(Relation.DIFFERENT, "person", "They are about different persons.")
+        return _different("person", "They are about different persons.")
     if (old.tense, new.tense) in TENSES_APART:
-        return Judgement(Relation.DIFFERENT, "tense", "One was, the other is or will be.")
+        return _different("tense", "One was, the other is or will be.")
     if old.negations != new.negations:
-        return Judgement(Relation.AMBIGUOUS, "negation_scope", "One denies more than the other.")
+        return _ambiguous("negation_scope", "One denies more than the other.")
     if old.negations and old.denied != new.denied:
-        return Judgement(Relation.AMBIGUOUS, "negation_scope", "They deny different things.")
-    if old.names or new.names:
-        missing = (old.names - set(new.written)) | (new.names - set(old.written))
-        if missing:
-            return Judgement(Relation.DIFFERENT, "name", "A name differs.")
+        return _ambiguous("negation_scope", "They deny different things.")
+    if old.names.difference(new.written) or new.names.difference(old.written):
+        return _different("name", "A name differs.")
     gone, come = old.particles - new.particles, new.particles - old.particles
     if not gone.isdisjoint(_FIRM_ROLES) and not come.isdisjoint(_FIRM_ROLES):
-        return Judgement(Relation.DIFFERENT, "direction", "A preposition differs.")
+        return _different("direction", "A preposition differs.")
     if match.mild[0] and match.mild[1]:
-        return Judgement(Relation.DIFFERENT, "other_words", "A word differs on either side.")
+        return _different("other_words", "A word differs on either side.")
     if _bindings_differ(old, new):
-        return Judgement(Relation.DIFFERENT, "bound_value", "The numbers count different things.")
+        return _different("bound_value", "The numbers count different things.")
     if _swapped(old, new):
-        return Judgement(Relation.DIFFERENT, "roles", "Who does it to whom differs.")
+        return _different("roles", "Who does it to whom differs.")
     return None
 
 
 def _bindings_differ(old: TextReading, new: TextReading) -> bool:
     """Say whether two numbers changed places: 3 cats and 5 dogs, 5 cats and 3 dogs."""
-    if len(old.bound) < 2:
-        return False
-    return _rebound(old, new) or _rebound(new, old)
+    return len(old.bound) > 1 and (_rebound(old, new) or _rebound(new, old))
 
 
 def _rebound(old: TextReading, new: TextReading) -> bool:
@@ -526,10 +483,8 @@ def _exchanged(old: TextReading, new: TextReading) -> bool:
     lost = any(not second[key] and first[key] in _LOOSE_ROLES for key in moved)
     if gained and lost:
         return True
-    for x in moved:
-        for y in moved:
-            if x != y and first[x] == second[y] and first[y] == second[x]:
-                return True
+    if any(first[x] == second[y] and first[y] == second[x] for x, y in combinations(moved, 2)):
+        return True
     core = [key for key in shared if not first[key] and not second[key]]
     for i, x in enumerate(core):
         for y in core[i + 2 :]:

@@ -40,11 +40,8 @@ def derived(word: str, other: str) -> bool:
     least = min(len(word), len(other))
     if least < _LEAST_ROOT or frozenset((word, other)) in _NOT_KIN:
         return False
-    same = 0
-    for left, right in zip(word, other, strict=False):
-        if left != right:
-            break
-        same += 1
+    letters = enumerate(zip(word, other, strict=False))
+    same = next((n for n, (left, right) in letters if left != right), least)
     if same < _LEAST_ROOT or same < least - 3 or same < 0.6 * least:
         return False
     left, right = word[same:], other[same:]

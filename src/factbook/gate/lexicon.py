@@ -76,6 +76,9 @@ class LexiconEntry:
     stops: bool = False  # a sentence ends with it
 
 
+Phrases = Mapping[str, tuple[tuple[tuple[str, ...], LexiconEntry], ...]]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tables:
     """What the word lists say, by stem; a phrase is its stems joined by underscores."""
@@ -83,9 +86,7 @@ class Tables:
     soft: frozenset[str]  # keys that add colour only
     empty: frozenset[str]  # keys that name nothing
     light: frozenset[str]  # keys that carry a sentence only
-    phrases: Mapping[
-        str, tuple[tuple[tuple[str, ...], LexiconEntry], ...]
-    ]  # first stem -> rest, word
+    phrases: Phrases  # first stem -> rest, word
     opposed_prepositions: frozenset[tuple[str, str]]  # both ways round
     quantifier_clashes: frozenset[tuple[str, str]]  # both ways round
 
@@ -95,12 +96,11 @@ class Tables:
 
 
 ADVERB: Final = "-ly"  # ends the key of an adverb of manner, which adds colour and no fact
-_FIRM_LY: Final = grammar.FIRM_LY
 
 
 def is_adverb(word: str) -> bool:
     """Say whether a word in lower case is an adverb of manner by its form."""
-    return word.endswith("ly") and len(word) > 4 and word not in _FIRM_LY
+    return word.endswith("ly") and len(word) > 4 and word not in grammar.FIRM_LY
 
 
 def _key(entry: str) -> str:
@@ -127,7 +127,7 @@ def _both_ways(pairs: Iterable[tuple[str, ...]]) -> frozenset[tuple[str, str]]:
     return frozenset(both for left, right in pairs for both in ((left, right), (right, left)))
 
 
-def _phrases() -> dict[str, tuple[tuple[tuple[str, ...], LexiconEntry], ...]]:
+def _phrases() -> Phrases:
     """Return the phrases of all lists by their first stem, the longest first."""
     lexicon_entries: dict[tuple[str, ...], LexiconEntry] = {}
 
@@ -200,8 +200,6 @@ _CONTRACTED: Final[Mapping[str, tuple[str, ...]]] = {
     "midday": ("12:00",), "midnight": ("00:00",), "w/o": ("without",), "w/": ("with",),
 }  # fmt: skip
 _NOT_PAST: Final = frozenset({"hundred", "naked", "wicked", "sacred", "red", "bed", "kindred"})
-
-
 _SHOUTED: Final = frozenset({"US", "IT", "OR", "ME", "WHO", "MAY", "IS"})  # names, in capitals
 
 
@@ -223,15 +221,11 @@ def _words_of(chunk: str) -> tuple[LexiconEntry, ...]:
         return ()
     words = _split(bare)
     if words and not _BREAKS.isdisjoint(mark):
-        words = (*words[:-1], _ending(words[-1], mark))
+        words = (*words[:-1], replace(words[-1], ends=True, stops=not _STOPS.isdisjoint(mark)))
     return words
 
 
 _cached_words_of = functools.lru_cache(maxsize=CACHED_CHUNKS)(_words_of)
-
-
-def _ending(word: LexiconEntry, mark: str) -> LexiconEntry:
-    return replace(word, ends=True, stops=not _STOPS.isdisjoint(mark))
 
 
 def _split(bare: str) -> tuple[LexiconEntry, ...]:
@@ -406,8 +400,7 @@ def amount(digits: str, unit: str) -> str:
     base, factor = grammar.UNITS[unit]
     if not _PLAIN_NUMBER.fullmatch(digits):
         return digits + base
-    scaled = float(digits) * factor
-    return f"{scaled:.10g}{base}"
+    return f"{float(digits) * factor:.10g}{base}"
 
 
 def clock(hour: int, minute: int, half: str) -> str:

@@ -84,12 +84,10 @@ def judge_name(
     if problem is not None or query_vector is None or name_vector is None:
         return NameVerdict(name=canonical, problem=problem, layer="structure")
     similarity = float(query_vector @ name_vector)
-    why = (
-        None
-        if semantic_ok(similarity)
-        else f"it has too little to do with what was asked ({similarity:.2f} < {NAME_THRESHOLD})"
-    )
-    return NameVerdict(name=canonical, problem=why, layer="meaning", similarity=similarity)
+    if not semantic_ok(similarity):
+        low = f"{similarity:.2f} < {NAME_THRESHOLD}"
+        problem = f"it has too little to do with what was asked ({low})"
+    return NameVerdict(name=canonical, problem=problem, layer="meaning", similarity=similarity)
 
 
 _URL: Final = re.compile(
@@ -173,16 +171,13 @@ _FURNITURE: Final = re.compile(
 )
 _PAGE: Final = word_set("""
     add read learn see show load view find discover know click tap press sign log login register
-    create account subscribe unsubscribe join follow contact support email call newsletter inbox
-    privacy cookie cookies policy policies terms conditions legal disclaimer imprint sitemap
-    accessibility accept reject allow manage preferences settings consent rights reserved
-    advertisement advertising ads ad affiliate promoted sponsored skip jump back content navigation
-    menu footer header sidebar search home homepage share print save bookmark copy download cart
-    basket wishlist checkout stock free trial shipping coupons gift card contents
-    previous older newer related recommended popular trending breaking featured comment
-     ratings faq faqs help customer careers news archives categories tags admin min minute
-    read enable loading found access denied forbidden captcha video gallery references external edit
-    citation needed our my here
+    create account subscribe join follow contact support email call inbox privacy cookie cookies
+    policy policies conditions legal accessibility accept reject allow manage preferences settings
+    consent rights reserved advertising ads ad affiliate promoted sponsored skip jump back search
+    share print save bookmark copy download cart basket wishlist checkout stock free trial gift card
+    contents older newer related recommended popular trending breaking featured comment help admin
+    min minute enable loading found access denied forbidden external edit citation needed our my
+    here
     """)
 _ENDS: Final = word_set("""
     the a an and or of with for from by at to than that which because my your our their its vs vs.

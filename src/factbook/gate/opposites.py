@@ -6,6 +6,7 @@ A claim that says one of them, where the passage says the other in its place, sa
 from __future__ import annotations
 
 import functools
+from itertools import product
 from typing import Final
 
 from factbook.language.words import stem
@@ -26,7 +27,6 @@ old|older|elderly young|younger|new|newer
 new|novel|recent|modern|latest old|outdated|conventional|obsolete|existing
 correct|correctly|right incorrect|incorrectly|wrong|wrongly
 simple|easy|straightforward complex|complicated|hard|difficult
-positive|positively negative|negatively
 agree|accept|consent|approve disagree|reject|refuse|decline|disapprove
 agreement|acceptance|approval rejection|refusal|disagreement
 confirm|acknowledge|admit deny|denied|dispute
@@ -50,7 +50,6 @@ send|sent receive|received
 give|gave take|took
 ask|asks answer|answers
 remember|recall forget|forgot
-love|like|enjoy hate|dislike|detest
 happy|glad|pleased|delighted|satisfied sad|unhappy|upset|disappointed|dissatisfied|displeased
 calm|relaxed angry|nervous|anxious|worried
 interested|intrigued uninterested|bored|indifferent
@@ -84,13 +83,10 @@ online offline
 @functools.cache
 def opposite_pairs() -> frozenset[tuple[str, str]]:
     """Return the pairs of stems that are opposites, both ways round."""
-    pairs = set()
+    pairs: set[tuple[str, str]] = set()
     for row in OPPOSITES.splitlines():
         left, _, right = row.partition(" ")
-        for part in left.split("|"):
-            for other in right.split("|"):
-                a, b = stem(part), stem(other)
-                if a != b:
-                    pairs.add((a, b))
-                    pairs.add((b, a))
+        for a, b in product(map(stem, left.split("|")), map(stem, right.split("|"))):
+            if a != b:
+                pairs |= {(a, b), (b, a)}
     return frozenset(pairs)

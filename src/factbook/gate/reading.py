@@ -16,6 +16,7 @@ from factbook.gate import grammar
 from factbook.gate.lexicon import (
     SCALES,
     LexiconEntry,
+    Phrases,
     Sort,
     Tense,
     amount,
@@ -26,6 +27,7 @@ from factbook.gate.lexicon import (
 )
 from factbook.language.common_words import is_everyday, opens_sentences
 from factbook.language.questions import ends_asking
+from factbook.language.words import word_set
 
 MAX_WORDS: Final = 160
 """Words that are read of one text: a page holds many claims, and no rule here weighs two pages."""
@@ -79,9 +81,8 @@ class TextReading:
 
 
 _BE: Final = frozenset({"am", "is", "are", "was", "were", "be", "been", "being", "'m", "'re"})
-_OWNERS: Final = frozenset(
-    {"my", "our", "your", "his", "their", "mr", "mrs", "ms", "sir", "miss"}
-)  # they belong to the noun that follows; "her" does only sometimes
+# They belong to the noun that follows; "her" does only sometimes.
+_OWNERS: Final = word_set("my our your his their mr mrs ms sir miss")
 _OVER: Final = frozenset({"ended", "stopped"})
 _CUE_FIRST: Final = frozenset(
     word for entry in grammar.ENDINGS for word in (entry, entry.split("_")[0])
@@ -386,10 +387,7 @@ def _definite(words: list[LexiconEntry]) -> bool:
     return False
 
 
-def _joined(
-    words: list[LexiconEntry],
-    phrases: Mapping[str, tuple[tuple[tuple[str, ...], LexiconEntry], ...]],
-) -> list[LexiconEntry]:
+def _joined(words: list[LexiconEntry], phrases: Phrases) -> list[LexiconEntry]:
     """Join the words of each known phrase to one, the longest phrase first."""
     lexicon_entries: list[LexiconEntry] = []
     words = _written_out(words)

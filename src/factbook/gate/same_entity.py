@@ -86,8 +86,7 @@ def _two_names(a: str, b: str, *, cosine: float) -> Same:
     if "".join(t.text for t in terms_a) == "".join(t.text for t in terms_b):
         return Same(SameEntityVerdict.MERGE, 0.98, "The names differ only in how they are written.")
     both = align(terms_a, terms_b)
-    clash = _number_clash(both)
-    if clash:
+    if clash := _number_clash(both):
         return Same(SameEntityVerdict.DIFFERENT, 0.02, f"The names differ in a number: {clash}.")
     near_cosine = cosine if -1.01 <= cosine <= 1.01 else 0.0  # false for NaN too
     smaller = min(len(set(terms_a)), len(set(terms_b)))
@@ -110,14 +109,12 @@ def _two_names(a: str, b: str, *, cosine: float) -> Same:
     return Same(SameEntityVerdict.ASK, 0.6, why)
 
 
-def _texts_of_kind(terms: Sequence[Term], *kinds: TermKind) -> list[str]:
-    return [term.text for term in terms if term.kind in kinds]
-
-
 def _number_clash(both: Alignment) -> str:
     """Return the numbers in which two names differ; both must have one that the other lacks."""
     kinds = (TermKind.NUMBER, TermKind.MEASURE, TermKind.CODE)
-    only_a, only_b = _texts_of_kind(both.only_a, *kinds), _texts_of_kind(both.only_b, *kinds)
+    only_a, only_b = (
+        [term.text for term in terms if term.kind in kinds] for terms in (both.only_a, both.only_b)
+    )
     if only_a and only_b:
         return f"{only_a[0]} and {only_b[0]}"
     # "Episode V" beside "Episode IV": such a letter is a numeral where the other has a number.

@@ -63,7 +63,6 @@ def score(claim: TypedClaim, grounding: Grounding, *, known: Sequence[str] = ())
             Support.EXACT: policy.EXACT_QUOTE_SCORE,
             Support.PHRASES: policy.KEY_PHRASES_SCORE,
             Support.SIMILAR: policy.SIMILAR_SCORE,
-            Support.NONE: 0.0,
         }[grounding.support]
     mentions = grounding.mentions if stands else 0
     repetition = 0.0
@@ -161,8 +160,7 @@ def score_confidence(
 def partly_supported(text: str, grounding: Grounding) -> bool:
     """Say whether some content word of a claim has support, though the claim has not."""
     reading = reading_of(text)
-    said = len(reading.order) + len(reading.values)
-    return len(grounding.missing) < said
+    return len(grounding.missing) < len(reading.order) + len(reading.values)
 
 
 def contradicted(text: str, known: Sequence[str]) -> str:

@@ -19,14 +19,14 @@ currency timezone default status state
 capital headquarters favourite favorite best main primary located locate location path directory
 folder colour color title role position theme mode host branch version
 """)
-ONE_THING: Final = frozenset(stem(word) for word in _ONE_THING)
+ONE_THING: Final = frozenset(map(stem, _ONE_THING))
 
 # The same for a day, a month, a time of day.
 _ONE_DATE: Final = word_set("""
 born birthday birth deadline due start begin end finish close open expire expiry leave depart arrive
 schedule release launch collect appointment anniversary renew marry wedding flight rent payday join
 """)
-ONE_DATE: Final = ONE_THING | frozenset(stem(word) for word in _ONE_DATE)
+ONE_DATE: Final = ONE_THING.union(map(stem, _ONE_DATE))
 
 # The same where it is said in the passive: "logs are written to", "the project is led by".
 STATED: Final = frozenset(
@@ -88,18 +88,12 @@ def of_a_series(old: TextReading, new: TextReading) -> bool:
         return False
     if old.keys != new.keys:
         return True
-    rest = [_without(reading.values, reading.label) for reading in (old, new)]
+    rest = [difference(reading.values, [reading.label]) for reading in (old, new)]
     said_of_each = old.be and new.be and not _IDENTIFIES.search(new.normal)
     return rest[0] != rest[1] or said_of_each
 
 
 _IDENTIFIES: Final = re.compile(r"\b(?:is|are|was|were) (?:the|my|our|your|their|his|her)\b")
-
-
-def _without(values: Sequence[str], value: str) -> list[str]:
-    rest = list(values)
-    rest.remove(value)
-    return rest
 
 
 def place_of(reading: TextReading) -> str:

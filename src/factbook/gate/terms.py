@@ -59,17 +59,12 @@ _UNITS: Final = {
     written: name or written
     for written, _, name in (unit.partition("/") for unit in _WRITTEN.split())
 }
+# Not "i", "v" and "x", which are letters of names as often, nor "one" and "first".
 _NUMERALS: Final = {
-    "ii": "2",
-    "iii": "3",
-    "iv": "4",
-    "vi": "6",
-    "vii": "7",
-    "viii": "8",
-    "ix": "9",
+    "ii": "2", "iii": "3", "iv": "4", "vi": "6", "vii": "7", "viii": "8", "ix": "9",
     **{word: str(number) for word, number in CARDINALS.items() if 1 < number < 11},
     **{word: ordinal(number) for word, number in ORDINALS.items() if 1 < number < 11},
-}  # not "i", "v" and "x", which are letters of names as often, nor "one" and "first"
+}  # fmt: skip
 _POSSESSIVE: Final = re.compile(r"\s*'\s*s\b")
 _INCHES: Final = re.compile(r"(?<=\d)\s*(?:'+|\")")
 _THOUSANDS: Final = re.compile(r"(?<=\d),(?=\d{3}\b)")
@@ -110,8 +105,7 @@ def _number(text: str) -> str:
 def _terms_of_one(raw: str) -> list[Term]:
     parts = _PARTS.split(raw)
     bare = "".join(parts)
-    digits = any(char.isdigit() for char in bare)
-    if not digits:
+    if not any(char.isdigit() for char in bare):
         return _words(parts)
     if _PLAIN_NUMBER.fullmatch(raw):
         if len(bare) >= SHORTEST_CODE and "." not in raw:
@@ -157,9 +151,7 @@ def near(a: Term, b: Term) -> float:
     """
     if a == b:
         return 1.0
-    if a.kind is not b.kind:
-        return 0.0
-    if a.kind is TermKind.WORD:
+    if a.kind is b.kind is TermKind.WORD:
         return _near_words(*sorted((a.text, b.text), key=len))
     return 0.0
 

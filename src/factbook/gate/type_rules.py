@@ -448,8 +448,7 @@ def _orders(place: int, passage: Passage) -> _Orders:
     orders = []
     for match in _STORE.finditer(text):
         what = match["what"]
-        soft = bool(match["soft"])
-        if _OF_THE_USER.match(what) if soft else not _OF_SELF.match(what):
+        if _OF_THE_USER.match(what) if match["soft"] else not _OF_SELF.match(what):
             orders.append((utterance.start + match.start(), utterance.start + match.end()))
     for match in _STORE_THIS.finditer(text):
         # "This" is what was said right before.
@@ -458,9 +457,8 @@ def _orders(place: int, passage: Passage) -> _Orders:
         begins = max((start for start in before[:-1] if start < at - 1), default=utterance.start)
         if not _OF_SELF.match(passage.text[begins:at]):
             orders.append((begins, utterance.start + match.end()))
-    utterance_orders = (low, high, tuple(orders))
-    passage.memo["orders", utterance.start] = utterance_orders
-    return utterance_orders
+    known = passage.memo["orders", utterance.start] = (low, high, tuple(orders))
+    return known
 
 
 def _order(example: str, *, allows: str) -> Exclusion:

@@ -39,9 +39,7 @@ def is_nonsensical(text: str) -> bool:
     """
     stripped = text.strip()
     words = WORD.findall(stripped.lower())
-    if not words or _STRUCTURE.search(stripped):
-        return True
-    if _CUT_OFF.search(stripped):
+    if not words or _STRUCTURE.search(stripped) or _CUT_OFF.search(stripped):
         return True
     plain = sum(character.isalnum() or character.isspace() for character in stripped)
     marks = sum(character in "'’-.,/&+" for character in stripped)

@@ -28,6 +28,7 @@ from factbook.gate.type_rules import Exclusion, broken_rule
 from factbook.gate.type_sanity import is_nonsensical, reading_of
 from factbook.gate.type_signs import shown_by
 from factbook.language.reader.relate import Relater
+from factbook.language.words import word_set
 from factbook.model.memory_types import MemoryType, RefusedItem, RejectionReason, TypedClaim
 
 log: Final = logging.getLogger("factbook.model.memory_types")
@@ -155,11 +156,8 @@ def _grounding(
     if not anybody.grounded:
         return grounding, ""
     utterance = passage.speaker_at(anybody.start)
-    if (
-        claim.type is MemoryType.SHARED_NARRATIVE
-        and utterance is not None
-        and not utterance.speaker
-    ):
+    unnamed = utterance is not None and not utterance.speaker
+    if unnamed and claim.type is MemoryType.SHARED_NARRATIVE:
         return anybody, ""
     if anybody.speaker == "assistant" or utterance is None or not utterance.name:
         return grounding, "said by the assistant, and not by the user"
@@ -237,17 +235,8 @@ _OUTRANKED: Final = frozenset(
 _NONSENSE: Final = _Refusal(
     reason=RejectionReason.SEMANTICALLY_INVALID, detail="it says nothing that could be true"
 )
-_SAID_OTHERWISE: Final = frozenset(
-    {
-        "negated",
-        "hypothetical",
-        "question",
-        "over",
-        "someone_else",
-        "speaker",
-        "reported",
-        "hearsay",
-    }
+_SAID_OTHERWISE: Final = word_set(
+    "negated hypothetical question over someone_else speaker reported hearsay"
 )  # conflicts of words that are all there: nothing was made up, and still nothing supports it
 
 
@@ -374,9 +363,7 @@ def _log_gate(kind: MemoryType, verdicts: Sequence[TypedVerdict]) -> None:
     passed = [verdict for verdict in verdicts if verdict.stored]
     parts = []
     if passed:
-        parts.append(
-            f"{', '.join(number(typed_verdict.final) for typed_verdict in passed)} >= {threshold}"
-        )
+        parts.append(f"{', '.join(number(verdict.final) for verdict in passed)} >= {threshold}")
     parts += [verdict.detail for verdict in verdicts if not verdict.stored]
     log.info(
         "[GATE] %s %d/%d passed confidence gate (%s)",

@@ -56,13 +56,7 @@ class NotifyReport:
 class Notifier:
     """Delivers the waiting notices of one store."""
 
-    def __init__(
-        self,
-        context: Context,
-        *,
-        show: _Show | None,
-        owner: str | Everyone = ME,
-    ) -> None:
+    def __init__(self, context: Context, *, show: _Show | None, owner: str | Everyone = ME) -> None:
         """Compose the notifier; `show` tells somebody a notice, None says that nobody is there.
 
         Every text is redacted again, as a rule that was learned today protects what was stored

@@ -241,11 +241,7 @@ class Interests:
     def _unprefer(self, topic: str, kind: PreferenceType, owner: str) -> Receipt:
         text = self._some(topic, f"un{kind}")
         name = topic_of(self._store, text, owner)
-        known = {
-            preference.topic
-            for preference in preferences_of(self._store, owner)
-            if preference.type is kind
-        }
+        known = {one.topic for one in preferences_of(self._store, owner) if one.type is kind}
         if name not in known:
             listed = ", ".join(sorted(known)) or "nothing"
             raise NotFound(what=kind, name=name, hint=f"you {kind} {listed}.")
@@ -335,7 +331,6 @@ class Interests:
         """Take an entity out of the one it was merged into, with what was its own."""
         if row_owners(self._store, "entity", entity_id) - {one_owner(owner)}:
             raise NotFound(what="entity", name=entity_id, hint="`factbook entities` lists them.")
-
         return self._context.write([UnmergeEntity(entity_id=entity_id)], Trigger.COMMAND)
 
     def schedule(self, topic: str, every_ms: int, *, owner: str = ME) -> Schedule:
@@ -410,17 +405,16 @@ class Interests:
             notices = notices_of(self._store, owner, ids=[number])
             if not notices:
                 raise NotFound(what="notice", name=number, hint="`factbook notices` lists them.")
-            entities = [self._standing_entity(notices[0].entity_id)]
+            entity = self._standing_entity(notices[0].entity_id)
             engaged = (
                 EngagementType.PROACTIVE_POSITIVE_REACTION
                 if positive
                 else EngagementType.PROACTIVE_NEGATIVE_REACTION
             )
-            return engaged, [entity.name for entity in entities if entity.current]
+            return engaged, [entity.name] if entity.current else []
         episode = self._store.episodes_by_id([number]).get(number)
         if episode is None or episode.owner != owner or episode.role is not Role.ASSISTANT:
             raise NotFound(what="answer", name=number, hint="react to a turn of the assistant.")
-
         names = spoken_of([episode.text], known_names(self._store, owner))
         return EngagementType.NORMAL_REACTION, names
 

@@ -167,8 +167,7 @@ class Background:
             done = self.run_extraction(limit=1)
             if done.failed and not done.pieces:
                 raise _failed(done.failed)
-            note = _said(done.failed) or done.note
-            return LoopResult(did=done.pieces, note=note)
+            return LoopResult(did=done.pieces, note=_said(done.failed) or done.note)
 
         def embedding() -> LoopResult:
             return LoopResult(did=queue.drain(limit=SMALL_BATCH).receipt.embedded)

@@ -167,10 +167,7 @@ class Lookup:
         ):  # "/learn", "/search", "/schedule": that is what the command is for
             return OutgoingVerdict(leaves=True, why="you asked for it")
         if task is not None and task.entity_id is not None:
-            entity = next(
-                (known for known in entities_of(self._store, owner) if known.id == task.entity_id),
-                None,
-            )
+            entity = next(iter(entities_of(self._store, owner, ids=[task.entity_id])), None)
             if entity is not None and may_be_enriched(self._store, entity):
                 return OutgoingVerdict(leaves=True, why=f"{entity.name} is public")
             name = "what it was about" if entity is None else entity.name

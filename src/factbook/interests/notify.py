@@ -18,9 +18,7 @@ from factbook.model.entities import NoticeKind
 from factbook.model.facts import Millis
 from factbook.net.http import one_line
 
-NOTICE_CHARS: Final = (
-    20  # learned: a notice whose facts are shorter than this together says nothing
-)
+NOTICE_CHARS: Final = 20  # learned: a notice whose facts together are shorter says nothing
 LISTED: Final = 8  # ours: facts that one notice shows; the others are counted
 
 

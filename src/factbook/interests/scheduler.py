@@ -22,7 +22,7 @@ from contextvars import copy_context
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from types import FrameType
-from typing import Any, Final, Self, TypeAlias
+from typing import Any, Final, Self
 
 from factbook.errors import FactbookError, UsageError
 from factbook.model.facts import Millis
@@ -40,8 +40,6 @@ WATCH_S: Final = 0.02  # how often a running step is looked after
 PAUSE_S: Final = 0.25  # how often loops are looked at when nothing is to be done
 CLOSE_S: Final = 10.0  # how long `close` waits for a step that does not obey
 DRAIN_STEPS: Final = 1_000
-
-_Handler: TypeAlias = Any  # what the signal module takes and gives back
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -264,7 +262,7 @@ class Worker:
     @contextmanager
     def _signals(self) -> Iterator[None]:
         """Let SIGTERM and Ctrl-C end the work; a handler waits for nothing and takes no lock."""
-        before: dict[int, _Handler] = {}
+        before: dict[int, Any] = {}  # what the signal module takes and gives back
 
         def restore() -> None:
             while before:
@@ -292,11 +290,8 @@ class Worker:
             while not self._closing:
                 self._look()
                 actions = self._actions
-                busy = False
-                if not self._active():
-                    for step in self._round(actions):
-                        busy = busy or step.did > 0
-                if not busy and not self._closing:
+                did = [] if self._active() else [step.did for step in self._round(actions)]
+                if not any(did) and not self._closing:
                     with suppress(queue.Empty):
                         self._wake.get(timeout=PAUSE_S)
         finally:

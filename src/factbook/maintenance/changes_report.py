@@ -6,7 +6,7 @@ Writes nothing.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from factbook.maintenance.confidence_history import moved, numbers, others_of
 from factbook.maintenance.verdict_queue import waiting_pairs
@@ -79,20 +79,8 @@ class Account:
     @property
     def changes(self) -> int:
         """Count what happened."""
-        parts = (
-            self.new,
-            self.supported,
-            self.doubted,
-            self.contradicted,
-            self.superseded,
-            self.merged,
-            self.faded,
-            self.queued,
-            self.settled,
-            self.proposed,
-            self.other,
-        )
-        return sum(len(part) for part in parts)
+        names = {field.name for field in fields(self)} - {"run", "facts"}
+        return sum(len(getattr(self, name)) for name in names)
 
 
 def run_of(store: Store, run_id: int) -> Run | None:

@@ -14,9 +14,10 @@ own; its other names are compared by theirs.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import combinations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -232,8 +233,7 @@ class _Cleaning:
         """Return the pairs that wait: no model said that they are two, none is to be left alone."""
         current = {entity.id for entity in entities_of(self._store, EVERYONE)}
         tasks = {
-            pair_of(model_task.target): model_task
-            for model_task in self._store.find(MODEL_TASK, {"kind": TASK})
+            pair_of(task.target): task for task in self._store.find(MODEL_TASK, {"kind": TASK})
         }
         open_pairs: list[_Pair] = []
         for pair in pairs:
@@ -464,12 +464,8 @@ def _key(term: Term) -> str:
     return f"{term.text[:_STEM]}*" if long else term.text
 
 
-def _pairs_of(members: set[int]) -> Iterator[tuple[int, int]]:
-    if len(members) <= COMMON_TERM:
-        ordered = sorted(members)
-        for at, low in enumerate(ordered):
-            for high in ordered[at + 1 :]:
-                yield low, high
+def _pairs_of(members: set[int]) -> Iterable[tuple[int, int]]:
+    return combinations(sorted(members), 2) if len(members) <= COMMON_TERM else ()
 
 
 def _unambiguous(pairs: Sequence[_Pair]) -> list[_Pair]:

@@ -26,7 +26,6 @@ from factbook.errors import FactbookError, StoreError, UsageError
 from factbook.gate.judge import JudgedClaim, Judgement, Relation, judge, read
 from factbook.gate.related import DOUBTED, MAY_BE_OVER, REWORDED, doubt, hardly_doubted
 from factbook.language.reader.relate import RELATER, Relater
-from factbook.maintenance import support
 from factbook.maintenance.changes_report import run_of
 from factbook.maintenance.circles import Circles, each, ids_of
 from factbook.maintenance.embedding import EmbeddingQueue
@@ -34,6 +33,7 @@ from factbook.maintenance.holding import hold_ops
 from factbook.maintenance.join import components, cross_pairs, near_pairs, near_pairs_of
 from factbook.maintenance.join_rows import Floats, Pairs
 from factbook.maintenance.learning import learning_ops
+from factbook.maintenance.support import support_ops
 from factbook.maintenance.verdict_queue import (
     MERGE_RULE,
     CallReport,
@@ -360,12 +360,11 @@ class Consolidation:
         report.receipt.add(self._drained())
 
     def _support(self, report: RunReport) -> None:
-        ops = support.support_ops(self._store, now=report.as_of, reading=self._reading)
-        self._write(report, ops)
+        self._write(report, support_ops(self._store, reading=self._reading))
 
     def _judge(self, report: RunReport) -> None:
         """Look at every pair of near facts of which one is new: contradictions now, merges next."""
-        lives, vectors, new, mark = self._facts("judge")
+        lives, vectors, new, mark = self._facts()
         self._alike = set()
         if not new:
             return
@@ -461,9 +460,7 @@ class Consolidation:
                 ops += self._merge_ops(members, stacked, known, report.as_of)
         before = report.receipt.merged
         self._write(report, ops)
-        asked = sum(
-            len(merge_facts.loser_ids) for merge_facts in ops if isinstance(merge_facts, MergeFacts)
-        )
+        asked = sum(len(op.loser_ids) for op in ops if isinstance(op, MergeFacts))
         if self._mark is not None and report.receipt.merged - before == asked:
             # Only now: a run that is killed before, or finds that somebody changed a fact
             # meanwhile, looks at the same facts again.
@@ -571,10 +568,10 @@ class Consolidation:
             if since is None or not is_deprecated(value_at(life, max(since, life.confidence_at))):
                 report.faded.append(life.id)
 
-    def _facts(self, phase: str) -> tuple[list[Life], Floats, list[int], At]:
+    def _facts(self) -> tuple[list[Life], Floats, list[int], At]:
         """Return (current facts with a vector, the vectors, row numbers of new ones, the mark)."""
         with self._store.snapshot():  # or a swap of models could come between the vectors
-            after = marked(self._store, phase)
+            after = marked(self._store, "judge")
             fresh = self._store.changed("vector:fact", after)
             if not fresh.came:
                 return [], np.empty((0, 0), np.float32), [], after
@@ -590,8 +587,8 @@ class Consolidation:
         older: Life,
         newer: Life,
         cosine: float,
-        net: Relater | None = None,
-        closest: Callable[[], bool] | None = None,
+        net: Relater | None,
+        closest: Callable[[], bool],
     ) -> Judgement:
         return judge(
             claim_of(older),

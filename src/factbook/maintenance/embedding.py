@@ -169,7 +169,9 @@ class EmbeddingQueue:
             return report
         try:
             embedder = self._context.embedder
-            self._check_model(embedder)
+            stored = self._store.embedder()
+            if stored is not None and stored != (embedder.id, embedder.dim):
+                raise EmbedderMismatch(path=self._store.name, found=stored[0], given=embedder.id)
             rows = self._meant(target, claim.rows)
             good, vectors, bad = self._vectors(embedder, rows)
         except BaseException as error:
@@ -216,11 +218,6 @@ class EmbeddingQueue:
                 text = meaning_of_record(said.get(turns[id_][0][0], ""), text)
             meant.append((id_, text))
         return meant
-
-    def _check_model(self, embedder: Embedder) -> None:
-        stored = self._store.embedder()
-        if stored is not None and stored != (embedder.id, embedder.dim):
-            raise EmbedderMismatch(path=self._store.name, found=stored[0], given=embedder.id)
 
     def _vectors(
         self, embedder: Embedder, rows: Sequence[tuple[int, str]]

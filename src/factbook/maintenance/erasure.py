@@ -288,16 +288,15 @@ class Erasure:
             asking = {act.owner for act in done}
             if EVERYONE not in asking:
                 whose_rows = [(residue, whom) for residue, whom in whose_rows if whom <= asking]
-            owners = [whom for _, whom in whose_rows[: policy.STANDING_SHOWN]]
             shown = [
-                tells.again(residue, redact(residue.text))
-                for residue, _ in whose_rows[: policy.STANDING_SHOWN]
+                (tells.again(residue, redact(residue.text)), whom)
+                for residue, whom in whose_rows[: policy.STANDING_SHOWN]
             ]
         counts = Counter(tell.what for tell in tells.tells)
         return Standing(
             rows=[
                 Stands(row=residue.key, what=residue.what, excerpt=residue.shown(), owners=whom)
-                for residue, whom in zip(shown, owners, strict=True)
+                for residue, whom in shown
             ],
             more=len(whose_rows) - len(shown),
             others=len(residues) - len(whose_rows),

@@ -171,9 +171,8 @@ def _by_rules(pairs: Sequence[Pair]) -> Share | None:
     pairs that say the same are no contradictions.
     """
     alone = sum(
-        1
+        pair.relation in _BY_RULES and not pair.verdict and pair.rule not in _OTHERS_WORD
         for pair in pairs
-        if pair.relation in _BY_RULES and not pair.verdict and pair.rule not in _OTHERS_WORD
     )
     helped = sum(
         1

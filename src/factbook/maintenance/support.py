@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache, partial
-from typing import Final
 
 from factbook import policy
 from factbook.embed.halves import unpacked
@@ -18,7 +17,7 @@ from factbook.extract.sentences import Sentence, split, tells, words
 from factbook.gate.judge import JudgedClaim, Relation, TextReading, judge
 from factbook.maintenance.circles import each
 from factbook.maintenance.join import cross_pairs
-from factbook.model.facts import EVERYONE, MERGED_KINDS, Millis, Role, StoredEpisode, Trust
+from factbook.model.facts import EVERYONE, MERGED_KINDS, Role, StoredEpisode, Trust
 from factbook.model.ops import DoubtFact, MarkProgress, Op, SupportFact
 from factbook.store.derived import ledger
 from factbook.store.derived.ledger import stances
@@ -26,12 +25,8 @@ from factbook.store.kinds import INJECTION
 from factbook.store.port import Store, marked
 from factbook.store.rows import Life, LifeWhere
 
-_SUPPORT_RULE: Final = "supporting_episode"
-_SUPPORT_METHOD: Final = "An episode that says the same (cosine of 0.75 or more)"
-_DOUBT_RULE: Final = "opposing_episode"
 
-
-def support_ops(store: Store, *, now: Millis, reading: Callable[[str], TextReading]) -> list[Op]:
+def support_ops(store: Store, *, reading: Callable[[str], TextReading]) -> list[Op]:
     """Return the evidence that episodes since the last time give to facts, the oldest first."""
     mark = marked(store, "support")
     fresh = store.changed("vector:episode", mark)
@@ -59,18 +54,15 @@ def support_ops(store: Store, *, now: Millis, reading: Callable[[str], TextReadi
             continue  # what an assistant says of its owner, it has from the owner or from us
         for fact_id, cosine in sorted(near[episode.id]):
             life = lives[fact_id]
-            if life.owner != episode.owner:
+            if life.owner != episode.owner or episode.id in known[fact_id]:
                 continue
-            seen = known[fact_id]
-            if episode.id in seen:
-                continue
-            if _was_shown(shown_in, episode, fact_id, seen):
+            if _was_shown(shown_in, episode, fact_id, known[fact_id]):
                 continue
             op = _op(life, episode, cosine, reading)
             if isinstance(op, DoubtFact) and episode.id in stating:
                 continue
             if op is not None:
-                seen.add(episode.id)
+                known[fact_id].add(episode.id)
                 ops.append(op)
     return [*ops, done]
 
@@ -95,8 +87,8 @@ def _op(
             quote=sentence.text,
             start=sentence.start,
             end=sentence.end,
-            rule=_SUPPORT_RULE,
-            method=_SUPPORT_METHOD,
+            rule="supporting_episode",
+            method="An episode that says the same (cosine of 0.75 or more)",
             trust=episode.trust,
         )
     against = judgement.relation in (Relation.CONTRADICTION, Relation.SUPERSEDES)
@@ -108,7 +100,7 @@ def _op(
             quote=sentence.text,
             start=sentence.start,
             end=sentence.end,
-            rule=f"{_DOUBT_RULE}:{judgement.rule}",
+            rule=f"opposing_episode:{judgement.rule}",
             method="An episode of the owner that says otherwise",
         )
     return None

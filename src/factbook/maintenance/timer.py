@@ -14,6 +14,7 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
@@ -144,12 +145,7 @@ def install(files: Sequence[File]) -> list[Path]:
 
     Raises UsageError where a file of the name is not one of ours.
     """
-    before = [file.path for file in files if _exists(file.path)]
-    for path in before:
-        if not _is_ours(path):
-            raise UsageError(
-                detail=f"{path} was not written by `factbook install-timer`; move it away first"
-            )
+    before = _ours([file.path for file in files], otherwise="move it away first")
     try:
         for file in files:
             file.path.parent.mkdir(parents=True, exist_ok=True)
@@ -170,12 +166,7 @@ def remove(folder: Path) -> list[Path]:
     Raises UsageError where a file of the name is not one of ours.
     """
     units = [folder / f"{NAME}.timer", folder / f"{NAME}.service"]
-    there = [path for path in units if _exists(path)]
-    for path in there:
-        if not _is_ours(path):
-            raise UsageError(
-                detail=f"{path} was not written by `factbook install-timer`; it was left alone"
-            )
+    there = _ours(units, otherwise="it was left alone")
     link = folder / "timers.target.wants" / f"{NAME}.timer"
     if link.is_symlink():
         there.append(link)
@@ -184,8 +175,15 @@ def remove(folder: Path) -> list[Path]:
     return there
 
 
-def _exists(path: Path) -> bool:
-    return path.exists() or path.is_symlink()
+def _ours(paths: Sequence[Path], *, otherwise: str) -> list[Path]:
+    """Return the paths where something stands; raises UsageError where that is not ours."""
+    there = [path for path in paths if path.exists() or path.is_symlink()]
+    for path in there:
+        if not _is_ours(path):
+            raise UsageError(
+                detail=f"{path} was not written by `factbook install-timer`; {otherwise}"
+            )
+    return there
 
 
 def _is_ours(path: Path) -> bool:
@@ -227,14 +225,8 @@ def remove_cron() -> bool:
 
 
 def _without_ours(lines: Sequence[str]) -> tuple[list[str], bool]:
-    kept: list[str] = []
-    ours = False
-    for number, line in enumerate(lines):
-        if line == _CRON_MARK:
-            ours = True
-        elif not (number and lines[number - 1] == _CRON_MARK):
-            kept.append(line)
-    return kept, ours
+    kept = [line for before, line in pairwise(("", *lines)) if _CRON_MARK not in (before, line)]
+    return kept, _CRON_MARK in lines
 
 
 def _crontab() -> list[str]:

@@ -13,6 +13,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -324,13 +325,11 @@ def _other_values(
 
 
 def _changed(store: Store, asked: Sequence[PairQuestion]) -> dict[Ids, Unsettled]:
-    facts = lives_by_id(
-        store, sorted({fact for pair_question in asked for fact in pair_question.ids})
-    )
+    facts = lives_by_id(store, sorted({fact for question in asked for fact in question.ids}))
     return {
-        pair_question.ids: _changed_meanwhile(pair_question.ids)
-        for pair_question in asked
-        if tuple(_seen(facts[fact]) for fact in pair_question.ids) != pair_question.seen
+        question.ids: _changed_meanwhile(question.ids)
+        for question in asked
+        if tuple(_seen(facts[fact]) for fact in question.ids) != question.seen
     }
 
 
@@ -417,13 +416,10 @@ def _cannot_merge(members: Sequence[Life], apart: set[Ids]) -> Unsettled | None:
         return Unsettled(
             "another_kind", f"the facts {names} are of different kinds and cannot be merged"
         )
-    for n, low in enumerate(ids if len(ids) > 2 else ()):
-        for high in ids[n + 1 :]:
-            if (low, high) in apart:
-                return Unsettled(
-                    "told_apart",
-                    f"the facts {names} cannot all be merged: {low} and {high} were told apart",
-                )
+    for low, high in combinations(ids if len(ids) > 2 else (), 2):
+        if (low, high) in apart:
+            says = f"the facts {names} cannot all be merged: {low} and {high} were told apart"
+            return Unsettled("told_apart", says)
     return None
 
 

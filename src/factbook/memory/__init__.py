@@ -89,11 +89,6 @@ class Stats:
 
 _T = TypeVar("_T")
 
-
-def _size_of(files: Files | None) -> int:
-    return files.path.stat().st_size if files is not None and files.path.is_file() else 0
-
-
 _MAKING: Final = threading.RLock()  # one part may name another
 
 
@@ -236,11 +231,7 @@ class Memory:
 
     def close(self) -> None:
         """End the conversations, if there are any, and close the file."""
-        made = vars(self)  # a part that nobody has named holds nothing
-        if "conversations" in made:
-            self.conversations.close()
-        if self._engine is not None:
-            self._engine.close()
+        self._let_go()
         self.store.close()
 
     def reopen(self) -> Path | None:
@@ -270,7 +261,7 @@ class Memory:
 
     def _let_go(self) -> None:
         vars(self).pop("graph", None)  # it holds what it showed last
-        if "conversations" in vars(self):
+        if "conversations" in vars(self):  # a part that nobody has named holds nothing
             self.conversations.close()
         if self._engine is not None:
             self._engine.close()
@@ -650,10 +641,11 @@ class Memory:
             for state in self.store.sources():
                 lines.add(state.lines)
                 hosts[state.source.host] = hosts.get(state.source.host, 0) + 1
+            files = self.store.files
             stats = Stats(
                 tenant=self.store.tenant,
                 path=self.store.name,
-                size_bytes=_size_of(self.store.files),
+                size_bytes=files.path.stat().st_size if files and files.path.is_file() else 0,
                 counts=row_counts(self.store),
                 predicates=predicate_counts(self.store),
                 lines=lines,

@@ -67,12 +67,7 @@ class Asked:
 
 
 def ask_keys(
-    context: Context,
-    question: str,
-    *,
-    owner: str,
-    planner: str,
-    exclude_message: str | None = None,
+    context: Context, question: str, *, owner: str, planner: str, exclude_message: str | None = None
 ) -> Asked:
     """Plan how a question is answered, and answer it.
 

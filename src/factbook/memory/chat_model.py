@@ -74,26 +74,20 @@ class Sufficiency(BaseModel):
     query: str = Field(max_length=QUERY_CHARS, description="what to search for")
 
 
-_Query = Annotated[
-    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=QUERY_CHARS)
-]
-
-
-class SearchMemoryArguments(BaseModel):
-    """What `search_memory` takes."""
-
-    model_config = ConfigDict(extra="ignore")
-
-    query: _Query
-    search_type: Literal["facts", "episodes", "both"] = "both"
-
-
 class SearchArguments(BaseModel):
     """What `search` takes."""
 
     model_config = ConfigDict(extra="ignore")
 
-    query: _Query
+    query: Annotated[
+        str, StringConstraints(strip_whitespace=True, min_length=1, max_length=QUERY_CHARS)
+    ]
+
+
+class SearchMemoryArguments(SearchArguments):
+    """What `search_memory` takes."""
+
+    search_type: Literal["facts", "episodes", "both"] = "both"
 
 
 _QUERY_SCHEMA: Final = {"type": "string", "description": "a few words to look for"}
@@ -112,11 +106,7 @@ _SEARCH_MEMORY: Final = Tool(
 _SEARCH: Final = Tool(
     name="search",
     description="Search the web or the person's documents for what memory does not know.",
-    parameters={
-        "type": "object",
-        "properties": {"query": _QUERY_SCHEMA},
-        "required": ["query"],
-    },
+    parameters={"type": "object", "properties": {"query": _QUERY_SCHEMA}, "required": ["query"]},
 )
 
 
@@ -144,7 +134,7 @@ class Toolbox:
         """
         try:
             done: ToolText | None = None
-            wanted: SearchArguments | SearchMemoryArguments
+            wanted: SearchArguments
             if call.name == _SEARCH_MEMORY.name:
                 wanted = SearchMemoryArguments.model_validate_json(call.arguments)
                 done = self.search_memory(wanted)
@@ -229,14 +219,6 @@ def _tokens(messages: Sequence[Message]) -> int:
     )
 
 
-def _tool_tokens(tools: Sequence[Tool]) -> int:
-    return sum(
-        estimate_tokens(tool.name + tool.description + json.dumps(dict(tool.parameters)))
-        + MESSAGE_TOKENS
-        for tool in tools
-    )
-
-
 _CUT: Final = " [...]"
 
 
@@ -316,7 +298,11 @@ class Talk:
     def _rounds(self, prompt: Prompt, tools: Toolbox, rounds: int) -> Iterator[str | ToolCallShown]:
         offered: Sequence[Tool] = tools.offered if rounds else ()
         limit = self._llm.context_tokens - _reserve(self._llm.context_tokens)
-        limit -= _tool_tokens(offered)
+        limit -= sum(
+            estimate_tokens(tool.name + tool.description + json.dumps(dict(tool.parameters)))
+            + MESSAGE_TOKENS
+            for tool in offered
+        )
         messages = self._messages(prompt, limit)
         made = 0
         for left in range(rounds, -1, -1):

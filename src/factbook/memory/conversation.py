@@ -103,12 +103,7 @@ class Conversation:
     """
 
     def __init__(
-        self,
-        home: Conversations,
-        *,
-        owner: str | Everyone,
-        session: str,
-        share: float,
+        self, home: Conversations, *, owner: str | Everyone, session: str, share: float
     ) -> None:
         """Bind an owner and a session; see `Memory.conversation`."""
         self.owner = whose(owner)
@@ -207,12 +202,7 @@ class Conversation:
     ) -> Told:
         """Turn a message into operations on the owner's keyed facts; see `Memory.tell`."""
         return self._home.memory.keyed.tell(
-            message,
-            owner=self._one(),
-            planner=planner,
-            atomic=atomic,
-            at=at,
-            message_id=message_id,
+            message, owner=self._one(), planner=planner, atomic=atomic, at=at, message_id=message_id
         )
 
     def search_memory(
@@ -583,9 +573,7 @@ class Conversations:
         self.release = context.store.close_thread  # gives back what a thread holds of the store
         self.reading = reading
         self._lock = threading.Lock()
-        self._known: WeakValueDictionary[tuple[str | Everyone, str], Conversation] = (
-            WeakValueDictionary()
-        )
+        self._known = WeakValueDictionary[tuple[str | Everyone, str], Conversation]()
         self._held: dict[tuple[str | Everyone, str], Conversation] = {}
         self.shown = ShownNotes(context, release=self.release)
         self._failed = Counter[str]()  # passive recalls that failed and are not in the file yet

@@ -346,10 +346,8 @@ def _waiting(rows: int) -> _Found:
 def _outdated(vectors: int) -> _Found:
     if vectors:
         anew = "to make anew, of what an older factbook embedded by; `factbook embed` does it, and"
-        yield (
-            "warn",
-            f"{count(vectors, 'vector')} {anew} recall goes on with the old ones until then",
-        )
+        told = f"{count(vectors, 'vector')} {anew} recall goes on with the old ones until then"
+        yield "warn", told
 
 
 @_of("passive recall")

@@ -62,11 +62,11 @@ def follow(db: str, *, settles_s: float = SETTLES_S) -> None:
 
 
 def _waiting(spool: Spool) -> list[dict[str, Any]]:
-    return [state for state in spool.sessions() if _waits(spool, state)]
-
-
-def _waits(spool: Spool, state: Mapping[str, Any]) -> bool:
-    return bool(state.get("asked", 0) > spool.prepared(*_of(state)).get("done", 0))
+    return [
+        state
+        for state in spool.sessions()
+        if state.get("asked", 0) > spool.prepared(*_of(state)).get("done", 0)
+    ]
 
 
 def _of(state: Mapping[str, Any]) -> tuple[str, str]:

@@ -89,12 +89,7 @@ class Keyed:
         return plan_question(self._context, question, owner=owner, planner=planner)
 
     def apply_facts(
-        self,
-        response: FactsOpsResponse,
-        *,
-        message_id: str,
-        owner: str = ME,
-        atomic: bool = True,
+        self, response: FactsOpsResponse, *, message_id: str, owner: str = ME, atomic: bool = True
     ) -> ApplyResult:
         """Apply operations on keyed facts for a message; a message that is unknown is recorded."""
         return apply_response(
@@ -129,12 +124,7 @@ class Keyed:
         return retry(self._context)
 
     def keyed_facts(
-        self,
-        *,
-        owner: str = ME,
-        prefix: str = "",
-        limit: int = policy.PAGE_LIMIT,
-        after: str = "",
+        self, *, owner: str = ME, prefix: str = "", limit: int = policy.PAGE_LIMIT, after: str = ""
     ) -> list[Fact]:
         """Return current keyed facts by key and rank, at most policy.PAGE_MAX of them.
 

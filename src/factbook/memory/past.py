@@ -73,5 +73,4 @@ def _as_it_was(
     said_at = max(piece.occurred_at or 0 for piece in before)
     fact = replace(shown(context, fact), confidence=confidence, occurred_at=said_at)
     evidence = [replace(piece, quote=context.redact(piece.quote)) for piece in before]
-    was = fact_hit(fact, score=hit.score, evidence=evidence)
-    yield replace(was, bearing=hit.bearing)
+    yield replace(fact_hit(fact, score=hit.score, evidence=evidence), bearing=hit.bearing)

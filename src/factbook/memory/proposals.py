@@ -7,22 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from factbook import policy
 from factbook.errors import UsageError
-from factbook.model.facts import (
-    Candidate,
-    Fact,
-    FactKind,
-    Millis,
-    Receipt,
-    Trigger,
-    Trust,
-)
-from factbook.model.ops import (
-    ConfirmFact,
-    DecideProposal,
-    Op,
-    RateFact,
-    SupersedeFact,
-)
+from factbook.model.facts import Candidate, Fact, FactKind, Millis, Receipt, Trigger, Trust
+from factbook.model.ops import ConfirmFact, DecideProposal, Op, RateFact, SupersedeFact
 from factbook.pipelines.claims import ASKED, Witness, asserted
 from factbook.pipelines.stated import STATES
 from factbook.sources.told import digest, said_ops

@@ -167,15 +167,11 @@ def _parts(memory: Memory, entity: Entity, *, now: Millis) -> list[Part]:
 def curves(memory: Memory, *, owner: str) -> list[Curve]:
     """Return the interest over time in the entities that are farthest from indifferent now."""
     now = memory.clock()
-    rows = [
-        interest_row for interest_row in memory.interests.ranked(owner=owner) if interest_row.score
-    ]
+    rows = [row for row in memory.interests.ranked(owner=owner) if row.score]
     strongest = sorted(rows, key=lambda row: (-abs(row.score), row.entity.id))[:CURVES]
     parts = {
-        interest_row.entity: [
-            part for part in _parts(memory, interest_row.entity, now=now) if not part.taken_back
-        ]
-        for interest_row in strongest
+        row.entity: [part for part in _parts(memory, row.entity, now=now) if not part.taken_back]
+        for row in strongest
     }
     began = [part.engagement.at for entity_parts in parts.values() for part in entity_parts]
     if not began:
@@ -221,11 +217,9 @@ def _of_facts(memory: Memory, facts: Sequence[Fact]) -> list[FactWhy]:
     now = memory.clock()
     reasons = []
     for fact in facts:
-        about = (
-            memory.interests.named(fact.subject, owner=owner)
-            if fact.kind is FactKind.WORLD
-            else None
-        )
+        about = None
+        if fact.kind is FactKind.WORLD:
+            about = memory.interests.named(fact.subject, owner=owner)
         reasons.append(
             FactWhy(
                 fact=shown_fact(memory, as_of(fact, now)),
@@ -282,11 +276,8 @@ def _origins(memory: Memory, owner: str, ids: Sequence[int]) -> dict[int, Origin
         for episode in log.episode_ids
         if episode in wanted
     }  # the first search that found it
-    prompts = (
-        {prompt.id: prompt.text for prompt in memory.interests.learn_prompts(owner=owner)}
-        if logs
-        else {}
-    )
+    learned = memory.interests.learn_prompts(owner=owner) if logs else ()
+    prompts = {prompt.id: prompt.text for prompt in learned}
     causes = _causes(memory, [log.cause_id for log in logs.values() if log.cause_id] + [*wanted])
     origins = {}
     for episode_id in wanted:

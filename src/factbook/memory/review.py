@@ -6,7 +6,8 @@ It composes the parts of `upkeep` and `assist` and holds no rule.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -60,6 +61,7 @@ class Review:
         self._context = context
         self._store = context.store
         self._like = like
+        self._tell = partial(tell, context, like=like)
         self._noting = threading.Lock()  # a limit is looked at and used up by one at a time
 
     def questions(self, *, owner: str | Everyone = ME) -> list[PairQuestion]:
@@ -87,15 +89,11 @@ class Review:
         verdict that is none; NotFound, before anything is decided, for a fact of another owner.
         """
         if whose(owner) is not EVERYONE:
-            for fact_id in self._store.facts_by_id(
-                sorted({id_ for ids in verdicts for id_ in ids})
-            ):
+            named = sorted({id_ for ids in verdicts for id_ in ids})
+            for fact_id in self._store.facts_by_id(named):
                 fact_of(self._context, fact_id, owner)
-
         total = Receipt()
-        asked = {
-            question.ids: question for question in self.questions(owner=owner) if question.heard
-        }
+        asked = {pair.ids: pair for pair in self.questions(owner=owner) if pair.heard}
         taken = {ids: verdicts[ids] for ids in asked if verdicts.get(ids) in ("ACCEPT", "REFUSE")}
         for ids, verdict in taken.items():
             self._hear_out(asked[ids], accept=verdict == "ACCEPT", receipt=total)
@@ -109,17 +107,13 @@ class Review:
             raise UsageError(detail="; ".join(wrong))
         return total
 
-    def _hear_out(self, pair_question: PairQuestion, *, accept: bool, receipt: Receipt) -> None:
-        told = next(fact for fact in pair_question.ids if fact != pair_question.heard)
+    def _hear_out(self, pair: PairQuestion, *, accept: bool, receipt: Receipt) -> None:
+        told = next(fact for fact in pair.ids if fact != pair.heard)
         if accept:
-            said = self._store.facts_by_id([pair_question.heard])[pair_question.heard].statement
-            self._tell(said, owner=pair_question.owner, instead_of=(told,), receipt=receipt)
-        ops: list[Op] = [
-            SettlePair(
-                low_id=pair_question.low_id, high_id=pair_question.high_id, verdict="KEEP_BOTH"
-            )
-        ]
-        ops += [] if accept else [RateFact(fact_id=pair_question.heard, right=False)]
+            said = self._store.facts_by_id([pair.heard])[pair.heard].statement
+            self._tell(said, owner=pair.owner, instead_of=(told,), receipt=receipt)
+        ops: list[Op] = [SettlePair(low_id=pair.low_id, high_id=pair.high_id, verdict="KEEP_BOTH")]
+        ops += [] if accept else [RateFact(fact_id=pair.heard, right=False)]
         receipt.add(self._context.write(ops, Trigger.COMMAND))
 
     def proposals(self, *, state: str = "open", owner: str | Everyone = ME) -> list[Proposal]:
@@ -163,11 +157,7 @@ class Review:
         return True
 
     def read_stored(
-        self,
-        proposal_id: int,
-        *,
-        owner: str = ME,
-        progress: Callable[[int], None] = lambda _: None,
+        self, proposal_id: int, *, owner: str = ME, progress: Callable[[int], None] = lambda _: None
     ) -> Receipt:
         """Run the rule that is proposed over the commands that are stored.
 
@@ -264,10 +254,8 @@ class Review:
         question that waits is answered by the message in clearer words, which `planner` reads as in
         `tell`. What else is proposed takes no text.
         """
-        proposal = next(
-            (candidate for candidate in self.proposals(owner=owner) if candidate.id == proposal_id),
-            None,
-        )
+        waiting = (open_ for open_ in self.proposals(owner=owner) if open_.id == proposal_id)
+        proposal = next(waiting, None)
         if proposal is not None and proposal.kind == ASKED:
             if accept:
                 receipt = proposals.accept_memory(
@@ -313,25 +301,6 @@ class Review:
         a known one (another value in the same slot, "no longer") retires it at once.
         """
         return self._tell(text, owner=owner, at=at)
-
-    def _tell(
-        self,
-        text: str,
-        *,
-        owner: str,
-        at: Millis | None = None,
-        instead_of: Sequence[int] = (),
-        receipt: Receipt | None = None,
-    ) -> Fact:
-        return tell(
-            self._context,
-            text,
-            owner=owner,
-            at=at,
-            like=self._like,
-            instead_of=instead_of,
-            receipt=receipt,
-        )
 
     def note(
         self,

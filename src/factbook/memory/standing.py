@@ -15,7 +15,7 @@ from factbook.language.values import count, moment
 from factbook.model.confidence import as_of
 from factbook.model.facts import EVERYONE, ME, EpisodeKind, Everyone
 from factbook.pipelines.noting import forgotten_lately, session_key, stated_lately
-from factbook.store.damage import NOT_SEEN
+from factbook.store.damage import NOT_SEEN as NOT_SEEN
 from factbook.store.derived.counts import count_waiting, fact_states, row_counts
 from factbook.store.derived.facts import fact_by_id
 from factbook.store.derived.searches import search_logs
@@ -33,30 +33,6 @@ if TYPE_CHECKING:
     from factbook.model.facts import Fact, Millis, ModelTask, Run
     from factbook.pipelines.noting import Stated
     from factbook.store.port import Store
-
-__all__ = [
-    "NOT_SEEN",
-    "Left",
-    "Living",
-    "Successor",
-    "Unanswered",
-    "believed_now",
-    "changes_of",
-    "embedder_of",
-    "fact_now",
-    "held",
-    "left_by",
-    "living",
-    "noted_lately",
-    "passive_by_day",
-    "reader_versions",
-    "readers_used",
-    "replaced_by",
-    "successors",
-    "tenant_of",
-    "unanswered",
-    "vectors_of",
-]
 
 _WHAT_CHARS: Final = 80  # of the text of an input that a model did not answer for
 _ASKS: Final[Mapping[str, str]] = {
@@ -212,11 +188,7 @@ def unanswered(
 
     tasks = [task for task in tasks if waits(task)]
     episodes = store.episodes_by_id(sorted({task.target for task in tasks if task.kind != TASK}))
-    texts = {
-        episode.id: episode.text
-        for episode in episodes.values()
-        if owner in (episode.owner, EVERYONE)
-    }
+    texts = {e.id: e.text for e in episodes.values() if owner in (e.owner, EVERYONE)}
     made = [task.target for task in tasks if task.kind == SEARCH_TASK]
     queries = {log.id: log.query for log in search_logs(store, owner, ids=made)} if made else {}
 

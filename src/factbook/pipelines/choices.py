@@ -15,14 +15,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from factbook import policy
-from factbook.extract.choices import (
-    Choice,
-    answers_in,
-    asks_back,
-    chosen,
-    chosen_anew,
-    may_choose,
-)
+from factbook.extract.choices import Choice, answers_in, asks_back, chosen, chosen_anew, may_choose
 from factbook.extract.prompt_injection import TaintKind, taint, touching
 from factbook.model.directives import DECISION, OFFERED, PROJECT, subject_of
 from factbook.model.facts import Candidate, EpisodeKind, FactKind, StoredEpisode
@@ -102,8 +95,7 @@ def _before(context: Context, episode: StoredEpisode) -> StoredEpisode | None:
         before=episode.id,
     )
     messages = context.store.episodes(filters, limit=_BEFORE, newest_first=True)
-    same = (m for m in messages if m.source_id == episode.source_id and not m.agent)
-    return next(same, None)
+    return next((m for m in messages if m.source_id == episode.source_id and not m.agent), None)
 
 
 def _keep(
@@ -113,9 +105,8 @@ def _keep(
     reply: StoredEpisode | None,
     write: Write,
 ) -> None:
-    subject = subject_of(PROJECT, episode.project, "")
     candidate = Candidate(
-        subject=subject,
+        subject=subject_of(PROJECT, episode.project, ""),
         predicate=DECISION,
         object=choice.statement,
         statement=choice.statement,

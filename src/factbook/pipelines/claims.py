@@ -163,7 +163,6 @@ def asked(
 
     `more` is what else is told of it. The same words of one owner and type are asked once.
     """
-    said = _quote(candidate, episode, quote)[: policy.QUOTE_CHARS]
     payload: dict[str, object] = {
         "owner": episode.owner,
         "type": candidate.predicate.upper(),
@@ -172,7 +171,7 @@ def asked(
         "episode": episode.uid,
         "start": candidate.start,
         "end": candidate.end,
-        "quote": said,
+        "quote": _quote(candidate, episode, quote)[: policy.QUOTE_CHARS],
         **more,
         **({"against": list(against)} if against else {}),
     }

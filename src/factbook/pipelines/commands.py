@@ -61,10 +61,7 @@ class CommandsReport:
 
 
 def extract_commands(
-    context: Context,
-    *,
-    limit: int | None = None,
-    progress: Callable[[int], None] | None = None,
+    context: Context, *, limit: int | None = None, progress: Callable[[int], None] | None = None
 ) -> CommandsReport:
     """Ask the model about commands that rules do not understand, oldest first.
 
@@ -108,8 +105,7 @@ def extract_commands(
                 report.failed.append((len(batch), why))
                 if error.kind in (ModelFailure.NOT_CONFIGURED, ModelFailure.OVER_BUDGET):
                     return report  # nothing was tried: the counts stay
-                tried = [_failure(ids[failed.uid], why) for failed in batch]
-                context.write(tried, Trigger.COMMAND)
+                context.write([_failure(ids[failed.uid], why) for failed in batch], Trigger.COMMAND)
                 if error.kind is ModelFailure.CONNECT:
                     return report
             left = None if left is None else left - len(batch)

@@ -10,7 +10,7 @@ the last one was told. What holds stays until a later one changes it or says tha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -38,7 +38,7 @@ from factbook.model.facts import (
     Trust,
 )
 from factbook.model.ops import JudgePair, MarkProgress, NoteReaders, Op, SupersedeFact
-from factbook.pipelines.choices import choose, replied_to
+from factbook.pipelines.choices import Write, choose, replied_to
 from factbook.pipelines.claims import agreed, digest_of, judged, supported
 from factbook.store.derived import ledger
 from factbook.store.derived.facts import current_by_claim, holds
@@ -51,8 +51,6 @@ if TYPE_CHECKING:
 
 MARK: Final = PARTS[DIRECTIVES][0]
 TURN_RULE: Final = "turn_directive"  # of what a model read off a turn
-
-Write = Callable[[Sequence[Op]], object]
 
 
 def read_directives(
@@ -79,13 +77,9 @@ def read_directives(
         episodes = store.episodes_by_id(store.ids("episode", spoken))
         for _, episode in sorted(episodes.items()):
             hearing.hear(episode)
+        readers = noted(context, DIRECTIVES, {episode.source_id for episode in episodes.values()})
         # last: what is read again says the same
-        write(
-            [
-                *noted(context, DIRECTIVES, {episode.source_id for episode in episodes.values()}),
-                MarkProgress(name=MARK, at=page.last),
-            ]
-        )
+        write([*readers, MarkProgress(name=MARK, at=page.last)])
         pages = None if pages is None else pages - 1
 
 
@@ -178,8 +172,7 @@ class Hearing:
             sure = judgement.relation is Relation.SUPERSEDES
             if not sure and given.how is How.REPLACED:
                 continue
-            here = subject_of(PROJECT, episode.project, "")
-            subject = life.subject if given.named else here
+            subject = life.subject if given.named else subject_of(PROJECT, episode.project, "")
             sure = sure or given.named
             place = (given.begin, given.end)
             decision = decision_at(episode, reading, place, subject, sure=sure)
@@ -227,18 +220,17 @@ class Hearing:
         When a line was written nobody knows, so which of the two holds is for their owner to say.
         """
         reading = read(life.statement)
-        met = []
+        given = given_up(reading)
+        asked = []
         for other in self._held(episode):
             if other.id != life.id and self._is_said(other):
                 cosine = float(self._vector(other.statement) @ self._vector(life.statement))
-                given = given_up(reading)
-                judgement = stand(
-                    read(other.statement), reading, given=given, similarity=cosine, net=RELATER
-                )
-                met.append(_Met(other, _asking(judgement), is_earlier=True))
-        return [
-            _follower(life, each) for each in met if each.judgement.relation is Relation.AMBIGUOUS
-        ]
+                older = read(other.statement)
+                judgement = stand(older, reading, given=given, similarity=cosine, net=RELATER)
+                met = _Met(other, _asking(judgement), is_earlier=True)
+                if met.judgement.relation is Relation.AMBIGUOUS:
+                    asked.append(_follower(life, met))
+        return asked
 
     def _is_said(self, life: Life) -> bool:
         episode = self._context.store.episodes_by_id([life.episode_id]).get(life.episode_id)
@@ -288,12 +280,17 @@ def _follower(kept: Life, met: _Met) -> Op:
     if met.judgement.relation is Relation.SUPERSEDES:
         old, new = (met.life, kept) if met.is_earlier else (kept, met.life)
         return SupersedeFact(old_id=old.id, new_id=new.id, rule=rule, detail=detail)
-    low, high = sorted((kept.id, met.life.id))
+    return unsettled(kept, met.life, rule=rule, detail=detail, similarity=1.0)
+
+
+def unsettled(one: Life, other: Life, *, rule: str, detail: str, similarity: float) -> JudgePair:
+    """Return what lets two facts wait for a verdict."""
+    low, high = sorted((one.id, other.id))
     return JudgePair(
         low_id=low,
         high_id=high,
         relation=Relation.AMBIGUOUS.value,
         rule=rule,
         detail=detail,
-        similarity=1.0,
+        similarity=similarity,
     )

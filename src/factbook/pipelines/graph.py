@@ -169,13 +169,12 @@ class Graph:
     def search(self, query: str, *, owner: str = ME) -> KnowledgeGraph:
         """Return the entities whose name, type or one observation holds a text, in any case."""
         graph, sought = self.read(owner=owner), query.lower()
-        return graph.around(
-            [
-                entity
-                for entity in graph.entities
-                if any(sought in text.lower() for text in (*entity[:2], *entity.observations))
-            ]
-        )
+        found = [
+            entity
+            for entity in graph.entities
+            if any(sought in text.lower() for text in (*entity[:2], *entity.observations))
+        ]
+        return graph.around(found)
 
     def open(self, names: Collection[str], *, owner: str = ME) -> KnowledgeGraph:
         """Return the entities of these names."""
@@ -204,9 +203,7 @@ class Graph:
         self, relations: Sequence[GraphRelation], *, owner: str = ME
     ) -> list[GraphRelation]:
         """Keep relations that are not known yet; return them as they are kept."""
-        said = self._safe(
-            _relation(*map(self._kept, relation)) for relation in dict.fromkeys(relations)
-        )
+        said = self._safe(_relation(*map(self._kept, told)) for told in dict.fromkeys(relations))
         made = self._keep(said, owner)
         return [_relation_of(told) for told in dict.fromkeys(said) if told in made]
 
@@ -269,14 +266,12 @@ class Graph:
         self, observations: Sequence[GraphObserved], *, owner: str = ME
     ) -> list[int]:
         """Take observations of entities out; what is not there is passed over."""
-        return self._delete(
-            owner,
-            [
-                _observation(self._kept(name), self._kept(content))
-                for name, contents in observations
-                for content in contents
-            ],
-        )
+        gone = [
+            _observation(self._kept(name), self._kept(content))
+            for name, contents in observations
+            for content in contents
+        ]
+        return self._delete(owner, gone)
 
     def delete_relations(self, relations: Sequence[GraphRelation], *, owner: str = ME) -> list[int]:
         """Take relations out; what is not there is passed over."""
@@ -294,8 +289,7 @@ class Graph:
         return [life.id for life in self._store.lives(LifeWhere(ids=ids, current=True))]
 
     def _lives(self, owner: str) -> list[Life]:
-        where = LifeWhere(owner=owner, kinds=[FactKind.GRAPH], current=True)
-        return self._store.lives(where)
+        return self._store.lives(LifeWhere(owner=owner, kinds=[FactKind.GRAPH], current=True))
 
     def _keep(self, told: Sequence[_Said], owner: str) -> set[_Said]:
         """Assert what is new; return what of it this call was the first to say."""

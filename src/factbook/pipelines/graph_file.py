@@ -30,9 +30,7 @@ def entity_of(record: Mapping[str, object]) -> GraphEntity:
 
 def relation_of(record: Mapping[str, object]) -> GraphRelation:
     """Return the relation that a JSON object is; raises UsageError where it is none."""
-    return GraphRelation(
-        text_of(record, "from"), text_of(record, "to"), text_of(record, "relationType")
-    )
+    return GraphRelation(*(text_of(record, name) for name in ("from", "to", "relationType")))
 
 
 def text_of(record: Mapping[str, object], name: str) -> str:
@@ -54,11 +52,7 @@ def strings_of(record: Mapping[str, object], name: str) -> list[str]:
 def record_of(part: GraphEntity | GraphRelation) -> dict[str, Any]:
     """Return an entity or a relation as a JSON object."""
     if isinstance(part, GraphEntity):
-        return {
-            "name": part.name,
-            "entityType": part.type,
-            "observations": list(part.observations),
-        }
+        return {"name": part.name, "entityType": part.type, "observations": list(part.observations)}
     return {"from": part.start, "to": part.end, "relationType": part.type}
 
 

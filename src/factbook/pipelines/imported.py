@@ -21,7 +21,6 @@ from factbook.model.facts import ME, Millis, Receipt, RejectedLine, Source, Trig
 from factbook.model.ops import AdvanceCursor, Op, RecordSource, RejectLine, Restore
 from factbook.model.restored import FileRow, ImportState, LeftOut
 from factbook.store.kinds import EVENT
-from factbook.store.port import Store
 from factbook.store.transfer import FORMAT, HEADER, row_of
 from factbook.store.transfer.records import BadRecord, known
 
@@ -102,15 +101,19 @@ class _Import:
         progress: Callable[[int], None] | None,
     ) -> None:
         self._context = context
-        self._name = str(given) if isinstance(given, str | Path) else "records"
-        self._lines = read_lines(Path(given)) if isinstance(given, str | Path) else _listed(given)
+        if isinstance(given, str | Path):
+            self._name, self._lines = str(given), read_lines(Path(given))
+        else:
+            self._name = "records"
+            self._lines = (Line(number, 0, 1, record) for number, record in enumerate(given, 1))
         self._progress = progress or (lambda _: None)
         self._report = ImportReport()
-        self._state = _begun(context.store)
+        newest = context.store.find(EVENT, limit=1, newest_first=True)
+        fresh = not newest and not context.store.sources()
+        self._state = ImportState(fresh=fresh, last_event=newest[0].id if newest else 0)
         self._bad: list[Line] = []
 
     def run(self) -> ImportReport:
-        """Read to the end."""
         header = _header_of(next(self._lines, None), self._name)
         owner, at = header.get("owner"), header.get("at")
         self._report.owner = owner if isinstance(owner, str) else None
@@ -232,12 +235,6 @@ def keep_aside(context: Context, key: str, name: str, lines: Sequence[Line], *, 
     context.write([RecordSource(source=source), *refused], Trigger.COMMAND)
 
 
-def _begun(store: Store) -> ImportState:
-    newest = store.find(EVENT, limit=1, newest_first=True)
-    fresh = not newest and not store.sources()
-    return ImportState(fresh=fresh, last_event=newest[0].id if newest else 0)
-
-
 def read_lines(path: Path) -> Iterator[Line]:
     try:
         with path.open("rb") as file:
@@ -271,8 +268,3 @@ def _parsed(data: bytes, number: int, offset: int, size: int) -> Line:
     if not isinstance(record, dict):
         return Line(**place, reason="not_an_object", detail="no object", excerpt=excerpt)
     return Line(**place, record=record)
-
-
-def _listed(records: Iterable[Mapping[str, object]]) -> Iterator[Line]:
-    for number, record in enumerate(records, 1):
-        yield Line(number, 0, 1, record)

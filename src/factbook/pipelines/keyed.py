@@ -30,30 +30,9 @@ from factbook.extract.keyed.mentions import Heard, locate
 from factbook.extract.keyed.prompts import tell_messages
 from factbook.extract.keyed.tell import parse_tell
 from factbook.extract.voice import voice_of
-from factbook.model.facts import (
-    EVERYONE,
-    Candidate,
-    FactKind,
-    Millis,
-    Receipt,
-    Trigger,
-    Trust,
-)
-from factbook.model.keys import (
-    FAVORITES,
-    normalize_fact_key,
-    normalize_fact_value,
-    split_rank_key,
-)
-from factbook.model.ops import (
-    ChangeKeys,
-    FailTask,
-    FinishTask,
-    KeyStep,
-    Op,
-    Propose,
-    QueueTask,
-)
+from factbook.model.facts import EVERYONE, Candidate, FactKind, Millis, Receipt, Trigger, Trust
+from factbook.model.keys import FAVORITES, normalize_fact_key, normalize_fact_value, split_rank_key
+from factbook.model.ops import ChangeKeys, FailTask, FinishTask, KeyStep, Op, Propose, QueueTask
 from factbook.pipelines.claims import Witness, refused
 from factbook.pipelines.keyed_labels import FAILED, write_label
 from factbook.sources.conversation.turn import clean, own_text, within
@@ -147,7 +126,7 @@ def tell_keys(
         # Whoever is killed before the answer comes leaves the message queued.
         ops.append(QueueTask(kind=KIND, episode=uid, version=PROMPT_VERSION))
     context.write(ops, Trigger.USER_MESSAGE, now=now)
-    telling = _Telling(
+    return _Telling(
         context=context,
         uid=uid,
         said=said,
@@ -156,8 +135,7 @@ def tell_keys(
         planner=planner,
         atomic=atomic,
         keep_question=keep_question,
-    )
-    return telling.run()
+    ).run()
 
 
 @dataclass(slots=True, kw_only=True)
@@ -175,11 +153,7 @@ def retry(context: Context) -> RetriedTold:
     """
     llm, retried = context.llm, RetriedTold()
     waiting = context.store.untasked(
-        KIND,
-        Filters(owner=EVERYONE),
-        now=context.clock(),
-        limit=RETRIED_AT_ONCE,
-        tried_only=True,
+        KIND, Filters(owner=EVERYONE), now=context.clock(), limit=RETRIED_AT_ONCE, tried_only=True
     )
     for episode in waiting:
         telling = _Telling(
@@ -247,7 +221,6 @@ class _Telling:
             )
         if self.llm is None:
             raise not_configured()
-
         messages = tell_messages(self.said, lists, context_tokens=self.llm.context_tokens)
         return self.llm.ask(messages, FactsOpsResponse, purpose=KIND)
 
@@ -255,18 +228,17 @@ class _Telling:
         rule, method = self._rule()
         ops: list[Op] = []
         if built.steps:
-            ops.append(
-                ChangeKeys(
-                    owner=self.owner,
-                    episode=self.uid,
-                    steps=built.steps,
-                    trust=Trust.DIRECT,
-                    rule=rule,
-                    method=method,
-                    atomic=self.atomic,
-                    late=self.late,
-                )
+            change = ChangeKeys(
+                owner=self.owner,
+                episode=self.uid,
+                steps=built.steps,
+                trust=Trust.DIRECT,
+                rule=rule,
+                method=method,
+                atomic=self.atomic,
+                late=self.late,
             )
+            ops.append(change)
         ops += self._refusals(built)
         ops.append(self._finished(rule))
         try:
@@ -309,19 +281,14 @@ class _Telling:
         questions = [question[: policy.SNIPPET_CHARS] for question in asked]
         ops: list[Op] = [self._finished(CLARIFICATION)]
         if self.keep_question:
-            ops.append(
-                Propose(
-                    kind=CLARIFICATION,
-                    key=self.uid,
-                    title=f"{' '.join(questions)} You said: {self.said}"[: policy.QUOTE_CHARS],
-                    payload={
-                        "owner": self.owner,
-                        "message": self.said,
-                        "episode": self.uid,
-                        "questions": questions,
-                    },
-                )
-            )
+            title = f"{' '.join(questions)} You said: {self.said}"[: policy.QUOTE_CHARS]
+            payload = {
+                "owner": self.owner,
+                "message": self.said,
+                "episode": self.uid,
+                "questions": questions,
+            }
+            ops.append(Propose(kind=CLARIFICATION, key=self.uid, title=title, payload=payload))
         receipt = self._write(ops)
         return self._told(receipt, response, result=ApplyResult(), needs_clarification=list(asked))
 
@@ -374,17 +341,10 @@ class _Telling:
 
     def _fail(self, why: str, *, tried: bool = True) -> None:
         error = self.context.redact(why)[:_ERROR_CHARS]
-        self._write(
-            [
-                FailTask(
-                    kind=KIND,
-                    target=self._target(),
-                    version=PROMPT_VERSION,
-                    error=error,
-                    tried=tried,
-                )
-            ]
+        failed = FailTask(
+            kind=KIND, target=self._target(), version=PROMPT_VERSION, error=error, tried=tried
         )
+        self._write([failed])
 
     def _target(self) -> int:
         return self.context.store.episode_ids([self.uid])[self.uid]
@@ -453,10 +413,7 @@ def apply_response(
     """
     store, now = context.store, context.clock()
     response = _redacted(response, context.redact)
-    given = (
-        "; ".join(_words(facts_op) for facts_op in response.ops)[: policy.PROMPT_CHARS]
-        or "no operation"
-    )
+    given = "; ".join(map(_words, response.ops))[: policy.PROMPT_CHARS] or "no operation"
     ops: list[Op] = []
     known = store.episode_ids([message_id])
     text = ""
@@ -495,9 +452,8 @@ def apply_response(
     try:
         receipt = context.write(ops, Trigger.COMMAND, now=now)
     except UsageError as error:
-        return ApplyResult(
-            warnings=built.warnings, errors=[*built.errors, str(error)], rolled_back=True
-        )
+        errors = [*built.errors, str(error)]
+        return ApplyResult(warnings=built.warnings, errors=errors, rolled_back=True)
     return result_of(receipt, built.warnings, built.errors)
 
 
@@ -507,9 +463,7 @@ def _words(op: FactsOp) -> str:
     return f"{op.op} {where}{rank} = {', '.join(op_values(op))}".rstrip(" =")
 
 
-def result_of(
-    receipt: Receipt, warnings: Sequence[str] = (), errors: Sequence[str] = ()
-) -> ApplyResult:
+def result_of(receipt: Receipt, warnings: Sequence[str], errors: Sequence[str]) -> ApplyResult:
     """Return origins 004.5's account of a receipt."""
 
     def keys(*actions: str) -> list[str]:

@@ -29,16 +29,7 @@ from factbook.gate.grounding import ground, read_passage
 from factbook.gate.related import REWORDED
 from factbook.language.reader.read import read
 from factbook.language.verbs import POSSESSIVES, as_said
-from factbook.model.facts import (
-    ME,
-    Fact,
-    FactKind,
-    Receipt,
-    Role,
-    StoredEpisode,
-    Trigger,
-    Trust,
-)
+from factbook.model.facts import ME, Fact, FactKind, Receipt, Role, StoredEpisode, Trigger, Trust
 from factbook.model.ops import RateFact, RecordEpisode, RejectCandidate
 from factbook.model.text import shorten
 from factbook.pipelines.claims import Witness, asked, asserted, judged, refused
@@ -205,9 +196,8 @@ def _noted(
     if twin is not None:
         known = store.facts_by_id([twin.id])[twin.id]
         return Noted(receipt=Receipt(unchanged=1), fact=known, say="It is known already.")
-    met = _met(
-        context, said, owner, [life.id for life, rule, _ in opposed if rule != REWORDED], besides
-    )
+    against = [life.id for life, rule, _ in opposed if rule != REWORDED]
+    met = _met(context, said, owner, against, besides)
     made = stated_lately(store, owner, session=session, now=now)
     if limit := made.reached(asks=bool(met)):
         return Noted(receipt=Receipt(), reason=TOO_MANY, say=_TOO_MANY.format(limit))
@@ -293,12 +283,7 @@ def forget(context: Context, number: int, *, owner: str, session: str, reason: s
 
 
 def apply_quoted(
-    context: Context,
-    ops: Sequence[Mapping[str, object]],
-    *,
-    quote: str,
-    owner: str,
-    atomic: bool,
+    context: Context, ops: Sequence[Mapping[str, object]], *, quote: str, owner: str, atomic: bool
 ) -> ApplyResult:
     """Apply a model's operations on keyed facts for the prompt that it quotes (`Keyed`)."""
     try:
@@ -312,21 +297,12 @@ def apply_quoted(
         why = "no recorded prompt of the user holds that quote, and only their own words count"
         return ApplyResult(errors=[why], rolled_back=True)
     return apply_response(
-        context,
-        response,
-        owner=owner,
-        message_id=heard[0].uid,
-        atomic=atomic,
-        by_command=False,
+        context, response, owner=owner, message_id=heard[0].uid, atomic=atomic, by_command=False
     )
 
 
 def prompt_with(
-    context: Context,
-    quote: str,
-    owner: str,
-    *,
-    values: bool = False,
+    context: Context, quote: str, owner: str, *, values: bool = False
 ) -> tuple[StoredEpisode, int, int] | None:
     """Return (a prompt of the owner, where a quote begins and ends in it), in their own words.
 
@@ -345,11 +321,7 @@ def prompt_with(
 
 
 def _recorded(
-    context: Context,
-    words: Sequence[str],
-    pattern: re.Pattern[str],
-    owner: str,
-    values: bool,
+    context: Context, words: Sequence[str], pattern: re.Pattern[str], owner: str, values: bool
 ) -> tuple[StoredEpisode, int, int] | None:
     filters = Filters(owner=owner, roles=[Role.USER], trusts=[Trust.DIRECT])
     terms = list(dict.fromkeys(words))

@@ -35,9 +35,7 @@ def _triggers(value: object) -> frozenset[Trigger]:
 class NotifyConfig:
     """What notices are about."""
 
-    on: Annotated[frozenset[Trigger], PlainValidator(_triggers)] = (
-        NOTIFY_ON  # what may lead to a notice at all
-    )
+    on: Annotated[frozenset[Trigger], PlainValidator(_triggers)] = NOTIFY_ON  # what may lead to one
 
 
 def load_notify_config(environ: Mapping[str, str], path: Path | None = None) -> NotifyConfig:

@@ -9,15 +9,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from factbook import policy
-from factbook.model.facts import (
-    EVERYONE,
-    EpisodeKind,
-    Everyone,
-    Millis,
-    Proposal,
-    Role,
-    Trust,
-)
+from factbook.model.facts import EVERYONE, EpisodeKind, Everyone, Millis, Proposal, Role, Trust
 from factbook.model.fading import DAY_MS
 from factbook.pipelines.claims import ASKED
 from factbook.sources.told import digest
@@ -103,9 +95,6 @@ def forgotten_lately(
     rated = reads.find(EVENT, {"op": "rate"})
     theirs = [word for word in rated if word.detail.get("session") and word.at > now - DAY_MS]
     lives = lives_by_id(reads, {word.target_id for word in theirs})
-    keys = [
-        word.detail["session"]
-        for word in theirs
-        if owner in (EVERYONE, lives[word.target_id].owner)
-    ]
+    mine = [word for word in theirs if owner in (EVERYONE, lives[word.target_id].owner)]
+    keys = [word.detail["session"] for word in mine]
     return Forgotten(in_day=len(keys), in_session=keys.count(session) if session else 0)

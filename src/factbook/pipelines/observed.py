@@ -20,8 +20,7 @@ from typing import TYPE_CHECKING, Final
 
 from factbook import policy
 from factbook.errors import InputError
-from factbook.extract.rules import RuleSet
-from factbook.model.facts import Cursor, LineCount, Millis, Receipt, SourceState, Trigger
+from factbook.model.facts import Cursor, LineCount, Receipt, SourceState, Trigger
 from factbook.model.ops import AdvanceCursor, Op, RecordEpisode
 from factbook.pipelines.steps import BatchStep, propose
 from factbook.pipelines.workers import Task, Workers, forks
@@ -103,14 +102,7 @@ def ingest_files(
         if kept in known:
             known[key] = known[kept]
     work = _Pending(context, report)
-    with _Reading(
-        discovery.files,
-        known,
-        rules=context.resources.rules,
-        redactor=context.resources.redactor,
-        now=context.clock(),
-        workers=workers,
-    ) as reading:
+    with _Reading(context, discovery.files, known, workers=workers) as reading:
         for number, file in enumerate(discovery.files):
             state = known.get(file_key(file))
             seen = FileReport(path=file.path, host=file.host)
@@ -138,18 +130,16 @@ class _Reading:
 
     def __init__(
         self,
+        context: Context,
         files: Sequence[LogFile],
         known: Mapping[str, SourceState],
         *,
-        rules: RuleSet,
-        redactor: Redacting,
-        now: Millis,
         workers: int | None,
     ) -> None:
         self._files = files
-        self._rules = rules
-        self._redactor = redactor
-        self._now = now
+        self._rules = context.resources.rules
+        self._redactor = context.resources.redactor
+        self._now = context.clock()
         self._cursors: list[Cursor | None] = []
         self.done_before: list[int] = []  # bytes that an earlier run read
         pending: list[int] = []
@@ -175,14 +165,8 @@ class _Reading:
         head_start = 0 if forks() else policy.HEAD_START_BYTES
         for number, size in enumerate(pending):
             if size and here >= head_start:
-                tasks.append(
-                    Task(
-                        number=number,
-                        file=self._files[number],
-                        cursor=self._cursors[number],
-                        now=self._now,
-                    )
-                )
+                file, cursor = self._files[number], self._cursors[number]
+                tasks.append(Task(number=number, file=file, cursor=cursor, now=self._now))
             here += size
         if tasks:
             self._given = {task.number for task in tasks}
@@ -201,38 +185,29 @@ class _Reading:
         A process beside this one cannot know what another file has told meanwhile. Where a text
         that it read holds such a secret, the rest of the file is read here again.
         """
-        cursor = self._cursors[number]
+        file, cursor = self._files[number], self._cursors[number]
         if self._pool is not None and number in self._given:
             for step in (beside := self._pool.steps(number)):
                 if self._holds_told(step):
                     break
                 self._redactor.hear(step.told)
                 yield step
-                cursor = _cursor_of(step) or cursor
+                moved = (op.cursor for op in step.ops if isinstance(op, AdvanceCursor))
+                cursor = next(moved, cursor)
             else:
                 return
             for _ in beside:  # its process waits for room
                 pass
         for step in propose(
-            self._files[number],
-            cursor=cursor,
-            rules=self._rules,
-            redactor=self._redactor,
-            now=self._now,
+            file, cursor=cursor, rules=self._rules, redactor=self._redactor, now=self._now
         ):
             self._redactor.hear(step.told)
             yield step
 
     def _holds_told(self, step: BatchStep) -> bool:
         """Tell whether a text holds a secret that its reader did not know."""
-        return any(
-            isinstance(op, RecordEpisode) and self._redactor.holds_told(op.episode.text)
-            for op in step.ops
-        )
-
-
-def _cursor_of(step: BatchStep) -> Cursor | None:
-    return next((op.cursor for op in step.ops if isinstance(op, AdvanceCursor)), None)
+        texts = (op.episode.text for op in step.ops if isinstance(op, RecordEpisode))
+        return any(map(self._redactor.holds_told, texts))
 
 
 def worker_count(pending_bytes: int) -> int:

@@ -20,15 +20,7 @@ from factbook.apply.delete_cascade import pages
 from factbook.errors import NotFound
 from factbook.extract.directives import RULE
 from factbook.gate.judge import JudgedClaim, Relation, judge
-from factbook.model.facts import (
-    EVERYONE,
-    FactKind,
-    Receipt,
-    Role,
-    Status,
-    StoredEpisode,
-    Trigger,
-)
+from factbook.model.facts import EVERYONE, FactKind, Receipt, Role, Status, StoredEpisode, Trigger
 from factbook.model.ops import AssertFact, NoteReaders, Op, SupportFact, WithdrawEvidence
 from factbook.pipelines import directives, stated
 from factbook.pipelines.claims import digest_of
@@ -124,9 +116,8 @@ class _Again:
                     self._statements(in_order)
                 read.update(episodes)
                 self._renew()
-            self._write(
-                [NoteReaders(readers={part: self.report.version}, sources=[source_id], only=True)]
-            )
+            version = {part: self.report.version}
+            self._write([NoteReaders(readers=version, sources=[source_id], only=True)])
         self.report.sources += 1
         self.report.episodes += len(read)
 
@@ -191,11 +182,8 @@ class _Again:
     ) -> Spans:
         """Withdraw what does not stand; return the parts of episodes that speak for facts yet."""
         rows = list(supporting(self._store, ids))
-        mine = [
-            (row, life)
-            for row, life in rows
-            if life.kind is kind and row.rule in rules and holds(life)
-        ]
+        of_kind = [(row, life) for row, life in rows if life.kind is kind and holds(life)]
+        mine = [(row, life) for row, life in of_kind if row.rule in rules]
         ops = [
             WithdrawEvidence(fact_id=life.id, episode_id=row.episode_id, rule=_READ_AGAIN)
             for row, life in mine

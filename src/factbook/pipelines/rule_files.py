@@ -137,10 +137,8 @@ def read_rule_files(context: Context, files: Iterable[RuleFile], *, owner: str) 
         path = Path(state.source.uri)
         report.files.append(FileReport(path=path, host=HOST, state="replaced"))
         ops = _over(context, owner, state.id, set(), set())
-        about = {
-            IMPORTED: True,
-            WITHDRAWN: sorted(_named(state, WITHDRAWN) | _taken_from(context, ops)),
-        }
+        silent = sorted(_named(state, WITHDRAWN) | _taken_from(context, ops))
+        about = {IMPORTED: True, WITHDRAWN: silent}
         cursor = Cursor(offset=0, size=0, tail="", state=about)
         key = state.source.key
         ops.append(AdvanceCursor(source=key, cursor=cursor, lines=LineCount(), restart=True))
@@ -249,16 +247,14 @@ class _Reading:
         return AdvanceCursor(source=self._key, cursor=cursor, lines=lines, restart=True)
 
     def _source(self) -> Source:
-        path = printable(self._file.path)
-        name = self._file.path.name
         return Source(
             key=self._key,
             kind=HOST,
             host=HOST,
             session="",
-            uri=path,
+            uri=printable(self._file.path),
             project=self._project,
-            title=name,
+            title=self._file.path.name,
         )
 
     def _episodes(self, text: str) -> Iterable[Episode]:

@@ -247,9 +247,7 @@ class Sources:
     ) -> dict[int, StoredEpisode]:
         """Return those of the episodes that are there and the owner's, by their ids."""
         stored = self._store.episodes_by_id(sorted(set(ids)))
-        return {
-            episode.id: episode for episode in stored.values() if owner in (episode.owner, EVERYONE)
-        }
+        return {n: episode for n, episode in stored.items() if owner in (episode.owner, EVERYONE)}
 
     def sessions(self, *, owner: str | Everyone = ME) -> list[SourceState]:
         """Return the sources that say something of an owner, the newest first."""
@@ -306,11 +304,7 @@ class Sources:
         )
 
     def timeline(
-        self,
-        *,
-        filters: Filters | None = None,
-        limit: int | None = 100,
-        records: bool = False,
+        self, *, filters: Filters | None = None, limit: int | None = 100, records: bool = False
     ) -> list[Hit]:
         """Return what was asked and done, in the order in which it happened, the newest part.
 
@@ -342,9 +336,7 @@ class Sources:
             if not single:
                 turns = self._store.turns([fact.episode_id for fact in facts])
                 asked = worth_telling(asked, facts, turns)
-                said = {
-                    id_ for turn in turns.values() for id_ in (turn[0][0], closing(turn)) if id_
-                }
+                said = {n for turn in turns.values() for n in (turn[0][0], closing(turn)) if n}
                 texts = self._store.texts("episode", sorted(said))
                 facts = told_of(facts, turns, {id_: redact(text) for id_, text in texts.items()})
         rows = [episode_hit(episode, text=redact(episode.text)) for episode in asked]

@@ -83,10 +83,7 @@ RULES: Final = frozenset({CLEAR_RULE, _CLUSTER_RULE, _JOIN_RULE})  # by which th
 
 
 def extract_ops(
-    context: Context,
-    *,
-    same: Callable[[str, str, float], bool],
-    now: Millis,
+    context: Context, *, same: Callable[[str, str, float], bool], now: Millis
 ) -> list[Op]:
     """Return what the next block of new episodes gives, with the mark behind it.
 
@@ -221,16 +218,13 @@ def twin_ops(store: Store) -> list[Op]:
     known = {life.id for _, life in twins}
     twins = [(row, life) for row, life in twins if life.current or life.superseded_by in known]
     twins.sort(key=lambda twin: (twin[1].occurred_at or 0, twin[1].id), reverse=True)
-    return [
-        WithdrawEvidence(fact_id=life.id, episode_id=row.episode_id, rule=_TWIN)
-        for row, life in twins
-    ]
+    pairs = [(life.id, row.episode_id) for row, life in twins]
+    return [WithdrawEvidence(fact_id=n, episode_id=shown, rule=_TWIN) for n, shown in pairs]
 
 
 def pieces_read(context: Context, episode: StoredEpisode) -> list[Piece]:
     """Return the statements of an episode as the reader finds them, without vectors."""
-    answered = _answered(context.store, episode)
-    return pieces_of(episode, answered, context.resources.reader)
+    return pieces_of(episode, _answered(context.store, episode), context.resources.reader)
 
 
 def _pieces(
@@ -448,18 +442,12 @@ def _sharing(texts: Sequence[str], known: Mapping[int, TextReading]) -> dict[str
     for fact_id, reading in known.items():
         for sign in _signs(reading):
             by_sign.setdefault(sign, []).append(fact_id)
-    near = {
-        text: sorted(
-            {
-                n
-                for part in _parts(text)
-                for sign in _signs(read(part))
-                for n in by_sign.get(sign, ())
-            }
-        )
-        for text in texts
-    }
-    return {text: ids for text, ids in near.items() if ids}
+    near: dict[str, list[int]] = {}
+    for text in texts:
+        signs = {sign for part in _parts(text) for sign in _signs(read(part))}
+        if ids := {n for sign in signs for n in by_sign.get(sign, ())}:
+            near[text] = sorted(ids)
+    return near
 
 
 def _signs(reading: TextReading) -> set[str]:
@@ -470,8 +458,7 @@ def _signs(reading: TextReading) -> set[str]:
 
 def _parts(text: str) -> list[str]:
     """Return a text and its clauses, each once."""
-    read_text = RELATER.read(text)
-    clauses = (text[clause.begin : clause.end] for clause in read_text.clauses)
+    clauses = (text[clause.begin : clause.end] for clause in RELATER.read(text).clauses)
     return list(dict.fromkeys((text, *clauses)))
 
 

@@ -35,9 +35,7 @@ class BatchStep:
     lines: LineCount
     read_bytes: int
     restart: bool
-    calls: list[Episode] = field(
-        default_factory=list
-    )  # with their answers, that the rules are yet to be asked about
+    calls: list[Episode] = field(default_factory=list)  # answered; the rules are yet to be asked
     told: Sequence[ToldSecret] = ()  # secrets, yet to be kept
     trigger: Trigger = Trigger.SESSION_LOG  # what the file is, for the table of who may write what
 
@@ -124,15 +122,14 @@ def batch_ops(
         answered = []
     rest: list[Op] = [RejectLine(source=batch.source.key, line=line) for line in batch.rejected]
     state = {**batch.cursor.state, _JOINING: joining.save()}
-    rest.append(
-        AdvanceCursor(
-            source=batch.source.key,
-            cursor=replace(batch.cursor, state=state),
-            lines=batch.lines,
-            restart=batch.restart,
-            began=began,
-        )
+    advance = AdvanceCursor(
+        source=batch.source.key,
+        cursor=replace(batch.cursor, state=state),
+        lines=batch.lines,
+        restart=batch.restart,
+        began=began,
     )
+    rest.append(advance)
     return ops + [screen(op) for op in rest], answered
 
 
@@ -146,6 +143,5 @@ def episode_ops(episode: Episode, *, rules: RuleSet) -> list[Op]:
 
 def call_ops(call: Episode, *, rules: RuleSet) -> list[Op]:
     """Extract and judge what a call did by its answer, or may have done where none came."""
-    if call.answer is None:
-        return [judged(candidate, call) for candidate in rules.extract_unanswered(call)]
-    return [judged(candidate, call) for candidate in rules.extract(call)]
+    extract = rules.extract_unanswered if call.answer is None else rules.extract
+    return [judged(candidate, call) for candidate in extract(call)]

@@ -23,14 +23,7 @@ from factbook.gate.related import REWORDED
 from factbook.gate.slots import place_of
 from factbook.language.reader.relate import RELATER
 from factbook.language.verbs import as_said
-from factbook.model.facts import (
-    Fact,
-    FactKind,
-    Millis,
-    Receipt,
-    Trigger,
-    Trust,
-)
+from factbook.model.facts import Fact, FactKind, Millis, Receipt, Trigger, Trust
 from factbook.model.keys import without_hidden
 from factbook.model.ops import MergeFacts, Op, PinFact, SupersedeFact
 from factbook.pipelines.claims import Witness, asserted, supported
@@ -144,13 +137,9 @@ def keep(
         if old.current and old.id != fact_id:
             # A pin holds against everything but its owner, whose word this is.
             followers += [PinFact(fact_id=old.id, pinned=False)] if old.pinned else []
+            why = "its owner corrected it"
             followers.append(
-                SupersedeFact(
-                    old_id=old.id,
-                    new_id=fact_id,
-                    rule="correction",
-                    detail="its owner corrected it",
-                )
+                SupersedeFact(old_id=old.id, new_id=fact_id, rule="correction", detail=why)
             )
     if followers:
         receipt.add(context.write(followers, Trigger.COMMAND, now=now))

@@ -38,10 +38,10 @@ from factbook.language.reader.read import read
 from factbook.model.directives import DECISION, subject_of
 from factbook.model.entities import PreferenceType
 from factbook.model.facts import Candidate, FactKind, Receipt, Trigger, Trust
-from factbook.model.ops import JudgePair, Op, RejectCandidate, SupersedeFact
+from factbook.model.ops import Op, RejectCandidate, SupersedeFact
 from factbook.pipelines.claims import agreed, digest_of, judged
 from factbook.pipelines.directives import TURN_RULE as DIRECTIVE_RULE
-from factbook.pipelines.directives import Hearing
+from factbook.pipelines.directives import Hearing, unsettled
 from factbook.pipelines.stated import TURN_RULE, claim_of, statement
 from factbook.pipelines.world_facts import Gathered, TextVectors
 from factbook.pipelines.world_model import named_by
@@ -106,10 +106,8 @@ class TurnKeeper:
         return self._taken
 
     def _refuse(self, item: PlacedItem, reason: str, detail: str) -> None:
-        refused = RefusedItem(
-            self._episode.uid, reason, detail, kind_of(item.item), text_of(item.item)
-        )
-        self._taken.refused.append(refused)
+        kind, text = kind_of(item.item), text_of(item.item)
+        self._taken.refused.append(RefusedItem(self._episode.uid, reason, detail, kind, text))
 
     def _is_secret(self, item: PlacedItem, said: str) -> bool:
         """Refuse what a rule that was learned since would redact; tell whether it did."""
@@ -120,19 +118,15 @@ class TurnKeeper:
 
     def _overlapping(self, item: PlacedItem, kind: FactKind) -> list[int]:
         """Return the facts that the same words of the turn speak for already."""
-        spans = self._held[kind]
-        return [span.fact_id for span in spans if span.overlaps(item.start, item.end)]
+        return [held.fact_id for held in self._held[kind] if held.overlaps(item.start, item.end)]
 
     def _statement(self, item: PlacedItem) -> None:
         """Write a statement, or let it make one surer that the reader has; then what it changes."""
         candidate = self._candidate(item)
         if candidate is None:
             return
-        old = (
-            None
-            if item.known is None
-            else lives_by_id(self._store, [item.known.id]).get(item.known.id)
-        )
+        known = item.known
+        old = None if known is None else lives_by_id(self._store, [known.id]).get(known.id)
         if old is not None and old.kind is FactKind.DIRECTIVE:
             self._change_directive(item, old)
             return
@@ -204,33 +198,22 @@ class TurnKeeper:
         if judgement.relation is Relation.SAME:
             return  # the night makes one of them
         if judgement.relation in _CHANGES and not old.pinned:
-            self._write(
-                [
-                    SupersedeFact(
-                        old_id=old.id,
-                        new_id=new.id,
-                        rule=judgement.rule,
-                        detail=judgement.detail,
-                        similarity=cosine,
-                    )
-                ]
+            change = SupersedeFact(
+                old_id=old.id,
+                new_id=new.id,
+                rule=judgement.rule,
+                detail=judgement.detail,
+                similarity=cosine,
             )
+            self._write([change])
         else:
             self._wait(old, new, item, cosine)
 
     def _wait(self, old: Life, new: Life, item: PlacedItem, cosine: float) -> None:
         assert isinstance(item.item, ChangeItem)
         what = "is over" if item.item.change == "over" else "is otherwise now"
-        low, high = sorted((old.id, new.id))
-        pair = JudgePair(
-            low_id=low,
-            high_id=high,
-            relation=Relation.AMBIGUOUS.value,
-            rule="turn_change",
-            detail=f"a model reads that the earlier one {what}",
-            similarity=cosine,
-        )
-        self._write([pair])
+        detail = f"a model reads that the earlier one {what}"
+        self._write([unsettled(old, new, rule="turn_change", detail=detail, similarity=cosine)])
 
     def _directive(self, item: PlacedItem) -> None:
         said = item.item

@@ -34,15 +34,7 @@ from factbook.extract.turn_reading import (
     turn_batches,
     turn_messages,
 )
-from factbook.model.facts import (
-    EVERYONE,
-    Candidate,
-    Receipt,
-    Role,
-    StoredEpisode,
-    Trigger,
-    Trust,
-)
+from factbook.model.facts import EVERYONE, Candidate, Receipt, Role, StoredEpisode, Trigger, Trust
 from factbook.model.ops import FailTask, FinishTask, Op
 from factbook.pipelines.claims import refused
 from factbook.pipelines.turn_items import TurnKeeper, Write
@@ -217,10 +209,9 @@ class _Pass:
         self._report.offered += len(reading.refused)
         self._refuse(reading.refused, episodes)
         for turn in batch:
-            uid = turn.episode.uid
-            if uid not in reading.placed:
+            placed = reading.placed.get(turn.episode.uid)
+            if placed is None:
                 continue
-            placed = reading.placed[uid]
             taken = TurnKeeper(self._context, turn, self._receive).keep(placed)
             self._report.offered += len(placed)
             self._report.agreed += taken.agreed

@@ -10,10 +10,9 @@ that it was answered. A failed call writes none of it but the reason, and leaves
 
 from __future__ import annotations
 
-import dataclasses
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
 
@@ -56,9 +55,7 @@ if TYPE_CHECKING:
     from factbook.store.port import Store
 
 KIND: Final = "typed"  # of the tasks in the store, and the purpose of the calls
-PREDICATES: Final[Mapping[MemoryType, str]] = {
-    memory_type: memory_type.value.lower() for memory_type in MemoryType
-}
+PREDICATES: Final[Mapping[MemoryType, str]] = {kind: kind.value.lower() for kind in MemoryType}
 REFUSED_BEFORE: Final = "refused_before"
 _SAID_NO: Final = "its owner said no to it"
 SUMMARIES: Final = (EpisodeKind.SUMMARY,)
@@ -200,9 +197,8 @@ def keep_verdict(context: Context, verdict: TypedVerdict, *, summary: str, owner
             detail="this summary was erased, and is kept out; `factbook erase --list` shows when"
         )
     stored = store.episodes_by_id([number])[number]
-    judged = _with_answers(
-        store, [Judged(claim=_safe(verdict.claim, context.redact), verdict=verdict)], owner
-    )
+    item = Judged(claim=_safe(verdict.claim, context.redact), verdict=verdict)
+    judged = _with_answers(store, [item], owner)
     ops = [
         *ops_of(judged, stored, model="", redact=context.redact),
         FinishTask(kind=KIND, target=number, version="given"),
@@ -225,7 +221,7 @@ def judge_answer(
     """
     claims, refused = claims_of(answer)
     claims = [_safe(claim, redact) for claim in claims]
-    refused = [dataclasses.replace(item, claim=_safe(item.claim, redact)) for item in refused]
+    refused = [replace(item, claim=_safe(item.claim, redact)) for item in refused]
     near = dict.fromkeys(statement for claim in claims for statement in known(claim.text))
     verdicts = judge_all(
         claims,
@@ -244,11 +240,8 @@ def judge_answer(
 
 
 def _safe(claim: TypedClaim, redact: Callable[[str], str]) -> TypedClaim:
-    return dataclasses.replace(
-        claim,
-        text=redact(claim.text),
-        reasoning=redact(claim.reasoning),
-        quote=redact(claim.quote),
+    return replace(
+        claim, text=redact(claim.text), reasoning=redact(claim.reasoning), quote=redact(claim.quote)
     )
 
 
@@ -258,17 +251,13 @@ def _with_answers(store: Store, judged: Sequence[Judged], owner: str) -> list[Ju
     claims = [proposal_claim(ASKED, key) for key in keys]
     states = {row.claim: row.state for row in store.find(PROPOSAL, {"claim": claims})}
     return [
-        dataclasses.replace(item, unwanted=states.get(claim) in ("refused", "edited"))
+        replace(item, unwanted=states.get(claim) in ("refused", "edited"))
         for item, claim in zip(judged, claims, strict=True)
     ]
 
 
 def ops_of(
-    judged: Iterable[Judged],
-    episode: StoredEpisode,
-    *,
-    model: str,
-    redact: Callable[[str], str],
+    judged: Iterable[Judged], episode: StoredEpisode, *, model: str, redact: Callable[[str], str]
 ) -> list[Op]:
     """Return what the verdicts on one episode's proposals ask the store to do."""
     return [op for item in judged for op in _ops(item, episode, model, redact)]
@@ -316,7 +305,7 @@ def _ops(
             candidate,
             episode,
             proposed=verdict.action is Action.STORED_PROPOSED,
-            factors={**dataclasses.asdict(verdict.score), "detail": verdict.detail},
+            factors={**asdict(verdict.score), "detail": verdict.detail},
         )
     ]
     if verdict.action is Action.STORED_PROPOSED:
@@ -325,10 +314,7 @@ def _ops(
 
 
 def _refusal(
-    item: Judged,
-    candidate: Candidate,
-    episode: StoredEpisode,
-    redact: Callable[[str], str],
+    item: Judged, candidate: Candidate, episode: StoredEpisode, redact: Callable[[str], str]
 ) -> list[Op]:
     verdict = item.verdict
     if verdict is None:

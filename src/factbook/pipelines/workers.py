@@ -276,9 +276,8 @@ class Workers:
                     raise item.error
                 return
             self._rooms[number].give_back(item.rest.read_bytes)
-            yield _unflat(
-                item, self._rules
-            )  # here and not while listening, where it would contend with writing
+            # Here and not while listening, where it would contend with writing.
+            yield _unflat(item, self._rules)
 
     def _listen(self, worker: _Worker) -> None:
         """Hand tasks to one worker and put its answers where they are waited for."""

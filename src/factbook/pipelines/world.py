@@ -111,10 +111,7 @@ class WorldReading:
     """Reads what one store holds unread of searches and messages."""
 
     def __init__(
-        self,
-        context: Context,
-        *,
-        interests: Callable[[str], Mapping[int, float]],
+        self, context: Context, *, interests: Callable[[str], Mapping[int, float]]
     ) -> None:
         """Compose; `interests` gives an owner's interest by entity id."""
         self._context = context
@@ -198,18 +195,12 @@ class WorldReading:
         return log.trigger in _DISCOVERING and not is_discovered(self._store, log.id)
 
     def _tasks(self) -> dict[tuple[str, int], ModelTask]:
-        return {
-            (task.kind, task.target): task
-            for task in open_tasks(self._store, SEARCH_TASK, HEAR_TASK)
-        }
+        tasks = open_tasks(self._store, SEARCH_TASK, HEAR_TASK)
+        return {(task.kind, task.target): task for task in tasks}
 
-    def _read(self, search_log: SearchLog | StoredEpisode, report: ExtractionReport) -> bool:
+    def _read(self, found: SearchLog | StoredEpisode, report: ExtractionReport) -> bool:
         """Read the next piece and write what it says; False where the next would fail alike."""
-        piece = (
-            self._of_search(search_log)
-            if isinstance(search_log, SearchLog)
-            else self._of_message(search_log)
-        )
+        piece = self._of_search(found) if isinstance(found, SearchLog) else self._of_message(found)
         self._facts.clear()
         if self._input != (piece.kind, piece.target):
             self._input = (piece.kind, piece.target)
@@ -280,11 +271,8 @@ class WorldReading:
         piece = partial(_Piece, kind=SEARCH_TASK, target=log.id, trigger=log.trigger)
         states = results_of(self._store, log.id)
         if self._may_discover(log):
-            unseen = [
-                state
-                for state in states
-                if state.seen is None and state.failed < policy.LOOK_ATTEMPTS
-            ]
+            waiting = [state for state in states if state.seen is None]
+            unseen = [state for state in waiting if state.failed < policy.LOOK_ATTEMPTS]
             if self._context.model is None or not unseen:
                 return piece(work=lambda: self._names.discover(log, states), discovers=True)
             seen = min(unseen, key=lambda result_row: result_row.failed)
@@ -317,10 +305,8 @@ class WorldReading:
         for content, why in refused:
             reason = "external_instruction" if why in orders else "not_a_fact"
             gained.ops.append(refusal(episode, content, reason, why))
-        gained.ops.append(
-            MarkResultRead(search_id=log.id, episode_id=episode_id, finds=gained.finds)
-        )
-        return gained.ops
+        read = MarkResultRead(search_id=log.id, episode_id=episode_id, finds=gained.finds)
+        return [*gained.ops, read]
 
     def _announce(self, log: SearchLog) -> list[Op]:
         return announcements(self._context, log, self._interests)
@@ -377,16 +363,13 @@ class WorldReading:
         if mine:
             claims = [*claims, *self._model.facts("", message, gained)]
         self._facts.keep(claims, message, gained)
-        gained.ops.append(MarkHeard(episode_id=message.id))
-        return gained.ops
+        return [*gained.ops, MarkHeard(episode_id=message.id)]
 
     def _is_turn_read(self, episode_id: int) -> bool:
         """Tell whether a model was asked for the names of a message with the rest of its turn."""
         done = {"kind": turn_reading.PURPOSE, "target": episode_id, "state": "done"}
-        return any(
-            task.version == turn_reading.PROMPT_VERSION
-            for task in self._store.find(MODEL_TASK, done)
-        )
+        tasks = self._store.find(MODEL_TASK, done)
+        return any(task.version == turn_reading.PROMPT_VERSION for task in tasks)
 
 
 def _reason(error: Exception, redact: Callable[[str], str]) -> str:

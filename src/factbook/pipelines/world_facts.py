@@ -118,9 +118,8 @@ class Facts:
             cosine, twin = nearest(said.entity, claim, known)
             if twin is None:
                 gained.ops.append(asserted(_candidate(said), episode))
-                gained.finds.append(
-                    NewFind(entity=said.entity, object=said.content, nearest=cosine)
-                )
+                find = NewFind(entity=said.entity, object=said.content, nearest=cosine)
+                gained.finds.append(find)
                 known.append(claim)
             elif twin.fact is None:
                 # Of what this very call brings, a second assertion is the evidence.

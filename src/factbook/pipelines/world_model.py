@@ -46,9 +46,8 @@ class ModelReading:
     ) -> list[Op]:
         """Return what keeps the new names that a model sees in a result."""
         names, ops = self._names(log.query, episode, known, full=True)
-        seen = [
-            SeenName(start=name.start, end=name.end) for name in names if name.name not in known
-        ]
+        new = [name for name in names if name.name not in known]
+        seen = [SeenName(start=name.start, end=name.end) for name in new]
         return [*ops, KeepSeen(search_id=log.id, episode_id=episode.id, names=seen)]
 
     def heard(
@@ -81,9 +80,8 @@ class ModelReading:
         claims: list[WorldClaim] = []
         passage = read_passage(episode.text)
         for name in spoken[:MODEL_ENTITIES]:
-            known = [
-                fact.object for fact in world_facts(self._store, episode.owner, name, limit=20)
-            ]
+            facts = world_facts(self._store, episode.owner, name, limit=20)
+            known = [fact.object for fact in facts]
             messages = entity_prompts.facts_messages(name, episode.text, known=known)
             offered, refused = entity_prompts.read_facts(
                 self._ask(messages, entity_prompts.EntityFacts, "facts"),

@@ -74,36 +74,29 @@ class EntityIntake:
         for thing in offered:
             if not is_known(thing.name, gained.names):
                 self._discovered(thing, log, results[thing.spans[0][0]], topic, gained)
-        untold = {
-            thing_left_out.thing.name: thing_left_out
-            for thing_left_out in left_out
-            if not is_known(thing_left_out.thing.name, gained.names)
-        }
+        untold = {out.thing.name: out for out in left_out}
         for thing, reason, why in untold.values():
-            gained.ops.append(refusal(results[thing.spans[0][0]], thing.surface, reason, why))
+            if not is_known(thing.name, gained.names):
+                gained.ops.append(refusal(results[thing.spans[0][0]], thing.surface, reason, why))
         return [*gained.ops, MarkDiscovered(search_id=log.id)]
 
     def _discovered(
-        self,
-        new_thing: NewThing,
-        log: SearchLog,
-        episode: StoredEpisode,
-        topic: str,
-        gained: Gathered,
+        self, thing: NewThing, log: SearchLog, episode: StoredEpisode, topic: str, gained: Gathered
     ) -> None:
         """Bring in a thing that results show, if it has a name and to do with what was asked."""
-        said = judge_name(new_thing.name)
+        said = judge_name(thing.name)
         if said.accepted:
-            context = _around(new_thing, episode)
+            _, start, end = thing.spans[0]
+            around = " ".join(episode.text[max(0, start - 80) : end + 80].split())
             said = judge_name(
-                new_thing.name,
+                thing.name,
                 query_vector=self._vectors.of([topic or log.query])[0],
-                name_vector=self._vectors.of([name_text(new_thing.name, context)])[0],
+                name_vector=self._vectors.of([name_text(thing.name, around)])[0],
             )
         if said.problem is not None:
-            gained.ops.append(refusal(episode, new_thing.name, said.reason, said.problem))
+            gained.ops.append(refusal(episode, thing.name, said.reason, said.problem))
             return
-        name = self._bring_in(new_thing.name, new_thing.surface, episode, gained)
+        name = self._bring_in(thing.name, thing.surface, episode, gained)
         if not name or log.cause_id is None:
             return
         # What its owner did to bring it in: a search for things like it.
@@ -133,12 +126,7 @@ class EntityIntake:
                 gained.ops.append(MuteEntity(entity_id=known.id, muted=True))
 
     def prefer(
-        self,
-        topic: str,
-        kind: PreferenceType,
-        message: StoredEpisode,
-        gained: Gathered,
-        quote: str,
+        self, topic: str, kind: PreferenceType, message: StoredEpisode, gained: Gathered, quote: str
     ) -> None:
         """Note that an owner likes or dislikes a topic."""
         owner, name = message.owner, entity_name(topic)
@@ -208,9 +196,7 @@ def engaged(
 def by_new_thing(ops: Sequence[Op]) -> tuple[list[tuple[CreateEntity, list[Op]]], list[Op]]:
     """Part ops into (what makes a new thing, all that is of it), for each of them, and the rest."""
     parts: dict[str, tuple[CreateEntity, list[Op]]] = {
-        create_entity.name: (create_entity, [create_entity])
-        for create_entity in ops
-        if isinstance(create_entity, CreateEntity)
+        op.name: (op, [op]) for op in ops if isinstance(op, CreateEntity)
     }
     rest: list[Op] = []
     for op in ops:
@@ -222,9 +208,7 @@ def by_new_thing(ops: Sequence[Op]) -> tuple[list[tuple[CreateEntity, list[Op]]]
 
 
 def _seen(
-    states: Sequence[ResultRow],
-    results: Sequence[StoredEpisode],
-    texts: Sequence[ResultText],
+    states: Sequence[ResultRow], results: Sequence[StoredEpisode], texts: Sequence[ResultText]
 ) -> list[NewThing]:
     """Return the new names that a model saw in results."""
     return [
@@ -238,9 +222,3 @@ def _seen(
         for index, state in enumerate(states)
         for start, end in state.seen or ()
     ]
-
-
-def _around(new_thing: NewThing, episode: StoredEpisode) -> str:
-    """Return the words around the place where an entity is named."""
-    _, start, end = new_thing.spans[0]
-    return " ".join(episode.text[max(0, start - 80) : end + 80].split())

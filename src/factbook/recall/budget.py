@@ -33,7 +33,7 @@ import html
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from typing import Final
 
@@ -156,10 +156,6 @@ def _message(turn: Turn, text: str, trust: str) -> str:
     return f"{opening}\n{in_frame(text)}\n</message>\n"
 
 
-def _attribute(text: str) -> str:
-    return html.escape(one_line(text), quote=True)
-
-
 def _trimmed(text: str, fits: Callable[[str], bool]) -> str:
     """Return the longest beginning of a text that fits with the mark, or an empty text.
 
@@ -232,14 +228,7 @@ def build_context(
         if context.tokens <= limits.total:
             break
     else:  # the counter finds tokens in no text at all
-        return PromptContext(
-            text="",
-            blocks=(),
-            included=(),
-            left_out=context.left_out,
-            tokens=context.tokens,
-            limit=limits.total,
-        )
+        return replace(context, text="", blocks=(), included=())
     return context
 
 
@@ -366,9 +355,7 @@ class _Draft:
             for each_tier in Tier
             if each_tier is tier or each_tier in self._parts
         )
-        if self._exact:
-            return self._tokens([piece for part in parts for piece in part]) <= room
-        return sum(self._tokens(part) for part in parts) <= room
+        return self._tokens(piece for part in parts for piece in part) <= room
 
     def _leave(self, id: str, why: str) -> None:
         self._left_out.append(PieceLeftOut(id=id, why=why))
@@ -461,7 +448,8 @@ class _Draft:
     ) -> tuple[list[str], list[str], bool] | None:
         """Return (pieces, ids of memories, whether it was trimmed), or None without any room."""
         trust = "" if result.memories else f' trust="{Trust.EXTERNAL}"'
-        opening = f'<tool-result name="{_attribute(result.name)}"{trust}>\n'
+        named = html.escape(one_line(result.name), quote=True)
+        opening = f'<tool-result name="{named}"{trust}>\n'
         closing = "</tool-result>\n"
 
         def framed(body: Sequence[str]) -> list[str]:
@@ -477,9 +465,7 @@ class _Draft:
         lines: list[tuple[Hit, str]] = []
         cut = False
         for memory in result.memories:
-            if any(memory.id == known.id for known, _ in lines):
-                continue
-            if not self._is_legal(memory):
+            if any(memory.id == known.id for known, _ in lines) or not self._is_legal(memory):
                 continue
 
             def tried(text: str, memory: Hit = memory) -> bool:

@@ -88,7 +88,9 @@ def _part_does(said: list[str], wanted: list[str]) -> bool:
         for name in _NAME.findall(word.rsplit("/", 1)[-1])
     }
     return any(
-        name.startswith(wanted[0]) or name.endswith(wanted[0]) or _is_doer(wanted[0], name)
+        name.startswith(wanted[0])
+        or name.endswith(wanted[0])
+        or wanted[0] in (f"{name}er", f"{name}{name[-1]}er")  # it does it: "linter", "formatter"
         for name in names
     )
 
@@ -101,8 +103,3 @@ def _acting(said: list[str]) -> list[str]:
     ):
         begin += 1
     return said[begin:]
-
-
-def _is_doer(noun: str, verb: str) -> bool:
-    """Say whether a noun names what does a verb: "linter", "formatter"."""
-    return noun in (f"{verb}er", f"{verb}{verb[-1]}er")

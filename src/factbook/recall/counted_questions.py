@@ -112,8 +112,6 @@ def kind_asked(question: str, *, read: Callable[[str], Reading], rules: Iterable
 
 
 class _Cues:
-    """Which facts a word points at."""
-
     def __init__(self, rules: Iterable[Cued]) -> None:
         sure = [rule for rule in rules if rule.confidence >= _SURE]
         self._rules = sorted(sure, key=lambda rule: -rule.confidence)
@@ -148,14 +146,11 @@ def _act(words: Sequence[str]) -> str:
 
 
 class _Question:
-    """What a question asks to be counted of."""
-
     def __init__(self, tree: QuestionTree, rules: Iterable[Cued]) -> None:
         self._tree = tree
         self._cues = _Cues(rules)
 
     def counted(self) -> list[Counted]:
-        """Return what is asked to be counted."""
         found = measured(self._tree)
         if found is None:
             return []

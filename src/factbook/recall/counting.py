@@ -74,12 +74,7 @@ class Meant(NamedTuple):
 
 
 def compute(
-    meant: Meant,
-    reads: Reads,
-    filters: Filters,
-    *,
-    redact: Callable[[str], str],
-    limit: int = ROWS,
+    meant: Meant, reads: Reads, filters: Filters, *, redact: Callable[[str], str], limit: int = ROWS
 ) -> Computed:
     """Return what a question asks to be counted, of the facts that pass the filters.
 
@@ -97,7 +92,7 @@ def compute(
     by = counted.by or ("object" if counted.predicate or filters.predicates else "predicate")
     ranked = counted.measure is Measure.MOST
     made = grouped(facts, by, title="", redact=redact, limit=limit, ranked=ranked)
-    title = f"{what}: {_times(len(facts))}"
+    title = f"{what}: once" if len(facts) == 1 else f"{what}: {len(facts):,} times"
     if not ever:
         return replace(made, title=_never(what), predicate=counted.predicate)
     if counted.outcome:
@@ -161,8 +156,7 @@ def meant(readings: Sequence[Counted], reads: Reads, filters: Filters) -> Meant 
 def every_fact(reads: Reads, filters: Filters) -> Meant:
     """Return what is meant where nothing is named: all facts that pass, at any time."""
     counted = Counted(measure=Measure.COUNT, predicate="")
-    ever = replace(filters, since=None, until=None)
-    return Meant(counted, _passing(counted, reads, ever))
+    return Meant(counted, _passing(counted, reads, replace(filters, since=None, until=None)))
 
 
 def nothing(said: str) -> Computed:
@@ -225,11 +219,9 @@ def _in_time(fact: Fact, filters: Filters) -> bool:
     at = fact.occurred_at
     if filters.since is None and filters.until is None:
         return True
-    return (
-        at is not None
-        and (filters.since or at) <= at
-        and (filters.until is None or at < filters.until)
-    )
+    if at is None or (filters.until is not None and at >= filters.until):
+        return False
+    return (filters.since or at) <= at
 
 
 def _checks(counted: Counted, reads: Reads, filters: Filters) -> frozenset[str]:
@@ -250,7 +242,6 @@ def _checks(counted: Counted, reads: Reads, filters: Filters) -> frozenset[str]:
 
 
 def _ended(facts: Sequence[Fact], outcome: Outcome, reads: Reads, filters: Filters) -> list[Fact]:
-    """Return the facts about actions that ended so."""
     if outcome is Outcome.ANY or not facts:
         return list(facts)
     among = replace(
@@ -273,7 +264,6 @@ def _ended(facts: Sequence[Fact], outcome: Outcome, reads: Reads, filters: Filte
 
 
 def _what(counted: Counted, filters: Filters) -> str:
-    """Return what is counted, in words."""
     what = counted.predicate or ", ".join(filters.predicates) or "facts"
     act = counted.act if counted.predicate else ""
     held = " ".join(filter(None, [act, *counted.names, *counted.words]))
@@ -283,10 +273,6 @@ def _what(counted: Counted, filters: Filters) -> str:
 
 def _never(what: str) -> str:
     return f"{what}: never, as far as these logs tell"
-
-
-def _times(number: int) -> str:
-    return "once" if number == 1 else f"{number:,} times"
 
 
 def _row(label: str, facts: Sequence[Fact], *, took: Millis | None = None) -> CountedRow:

@@ -7,11 +7,7 @@ from typing import TYPE_CHECKING
 
 from factbook.errors import NotFound, UsageError
 from factbook.model.confidence import as_of
-from factbook.model.facts import (
-    EVERYONE,
-    Everyone,
-    Fact,
-)
+from factbook.model.facts import EVERYONE, Everyone, Fact
 from factbook.store.derived.facts import fact_by_id
 
 if TYPE_CHECKING:

@@ -6,7 +6,6 @@ import math
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from factbook import policy
@@ -170,24 +169,28 @@ class Showing:
             Shown(self._taken_back, filters.since, filters.until, passive),
             episodes,
         )
-        told = dict(zip(of_log, read, strict=True))
+        told: dict[object, Turn] = dict(zip(of_log, read, strict=True))
         hits = []
         for key, group in groups.items():
-            (relevance, first), count = group[0], 1 if key in of_log else len(group)
-            # Stems of every word tell best; of a turn its passages are what is read.
-            place = (
-                partial(passage, terms=terms)
-                if key not in told
-                else partial(_window, asked=asked, rarity=turned.rarity)
-            )
-            hit = self._hit(first, relevance, count, episodes, evidence, place)
-            if key in told:
-                hit = _of_turn(hit, told[key])
+            (relevance, first), turn = group[0], told.get(key)
+            score = round(relevance, 6)
+            if first.fact is not None:
+                count = len(group) if turn is None else 1
+                hit = self._fact_hit(first.fact, score, count, evidence.get(first.id, ()))
+            else:
+                text = self._redact(episodes[first.id].text)
+                # Stems of every word tell best; of a turn its passages are what is read.
+                if turn is None:
+                    span = passage(text, terms)
+                else:
+                    span = best_part(text, asked, turned.rarity, policy.SNIPPET_CHARS)[1:]
+                hit = self._episode_hit(episodes[first.id], text, score, span)
+            if turn is not None:
+                hit = _of_turn(hit, turn)
             hits.append(replace(hit, bearing=round(most[key], 3)))
         return hits
 
     def _taken_back(self, ids: Sequence[int]) -> Collection[int]:
-        """Return of episodes those that their owner has taken back, or called wrong."""
         return outdated(self._store, ids) if ids else ()
 
     def still(self, hits: Sequence[Hit], *, filters: Filters, now: Millis) -> list[Hit]:
@@ -257,21 +260,6 @@ class Showing:
             return False  # it is not known here in which project somebody asks
         return is_passive(confidence)
 
-    def _hit(
-        self,
-        row: PoolRow,
-        score: float,
-        count: int,
-        episodes: Mapping[int, StoredEpisode],
-        evidence: Mapping[int, Sequence[Evidence]],
-        place: Callable[[str], tuple[int, int]],
-    ) -> Hit:
-        """Return a row as a hit; `place` finds in the text of an episode what is quoted of it."""
-        if row.fact is not None:
-            return self._fact_hit(row.fact, round(score, 6), count, evidence.get(row.id, ()))
-        text = self._redact(episodes[row.id].text)
-        return self._episode_hit(episodes[row.id], text, round(score, 6), place(text))
-
     def _fact_hit(self, fact: Fact, score: float, count: int, evidence: Sequence[Evidence]) -> Hit:
         shown = [replace(piece, quote=self._redact(piece.quote)) for piece in evidence]
         text, said = self._redact(fact.statement), self._redact(fact.object)
@@ -305,11 +293,6 @@ class Showing:
                 )
             ],
         )
-
-
-def _window(text: str, asked: TurnWords, rarity: Mapping[str, float]) -> tuple[int, int]:
-    _, begin, end = best_part(text, asked, rarity, policy.SNIPPET_CHARS)
-    return begin, end
 
 
 def _of_turn(hit: Hit, turn: Turn) -> Hit:
@@ -354,8 +337,7 @@ def _is_plain(row: PoolRow, filters: Filters) -> bool:
 
 
 def _bearing_ones(
-    weighed: Sequence[tuple[float, float, int, PoolRow]],
-    bears: Mapping[int, float],
+    weighed: Sequence[tuple[float, float, int, PoolRow]], bears: Mapping[int, float]
 ) -> list[tuple[float, float, int, PoolRow]]:
     """Return what bears on a question, where something does: a list ends where nothing does.
 
@@ -381,10 +363,7 @@ def _leading(
         if row.fact is not None
         and bears[n] >= policy.TOLD_BEARS
         and told_on_purpose(
-            kind=row.fact.kind,
-            trust=row.fact.trust,
-            host=row.fact.host,
-            pinned=row.fact.pinned,
+            kind=row.fact.kind, trust=row.fact.trust, host=row.fact.host, pinned=row.fact.pinned
         )
     ]
     surest = {n for *_, n in sorted(told, reverse=True)[: policy.TOLD_LEADS]}
@@ -404,7 +383,6 @@ def _same(fact: Fact) -> tuple[str, str, str]:
 
 
 def _says_only(text: str, fact: Fact) -> bool:
-    """Tell whether a text says a fact and hardly anything else."""
     said = words.words(text)
     held = set(words.words(fact.statement))
     return bool(said) and sum(word in held for word in said) >= SAYS_ONLY * len(said)
@@ -449,8 +427,7 @@ def _says_nothing(episode: StoredEpisode) -> bool:
     """Tell whether a record of a log says nothing by itself: "/exit", "Of course.", a title."""
     if episode.kind is EpisodeKind.SUMMARY:
         return len(episode.text.split()) < policy.TITLE_WORDS
-    said = episode.kind in (EpisodeKind.PROMPT, EpisodeKind.REPLY)
-    return said and is_fragment(episode.text)
+    return episode.kind in (EpisodeKind.PROMPT, EpisodeKind.REPLY) and is_fragment(episode.text)
 
 
 def _shown(episode: StoredEpisode, filters: Filters) -> bool:

@@ -131,8 +131,7 @@ def said_about(
     terms = content_terms(text)
     if not terms:
         return []
-    filters = Filters(owner=owner, episode_kinds=kinds)
-    hits = store.search("episode", terms, filters, OWN_TEXTS)
+    hits = store.search("episode", terms, Filters(owner=owner, episode_kinds=kinds), OWN_TEXTS)
     episodes = store.episodes_by_id([id_ for id_, _ in hits]).values()
     return [episode.text for episode in episodes if episode.role is Role.USER]
 

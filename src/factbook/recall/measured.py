@@ -7,7 +7,6 @@ what was done with it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from enum import StrEnum
 from typing import Final, TypeAlias
 
@@ -50,15 +49,7 @@ def may_count(question: str) -> bool:
 
 def measured(tree: QuestionTree) -> Measured | None:
     """Return what a question measures; None where it asks for nothing so."""
-    ways: tuple[Callable[[QuestionTree], Measured | None], ...] = (
-        _many,
-        _often,
-        _number,
-        _long,
-        _ranked,
-        _end,
-    )
-    found = (way(tree) for way in ways)
+    found = (way(tree) for way in (_many, _often, _number, _long, _ranked, _end))
     return next((one for one in found if one is not None and was_done(tree, *one)), None)
 
 

@@ -88,8 +88,6 @@ class StreamStats:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Work:
-    """One search to do."""
-
     turn: int  # the turn that it is for
     messages: tuple[Turn, ...]
     began: float  # when the turn before ended, as the timer has it
@@ -211,10 +209,7 @@ class PassiveStream:
     def get_recent_turns(self, count: int = RECENT_TURNS) -> list[Turn]:
         """Return the messages of the last `count` turns that ended, oldest first."""
         with self._lock:
-            return self._recent(count)
-
-    def _recent(self, count: int) -> list[Turn]:
-        ended = list(self._turns)[-count:] if count > 0 else []
+            ended = list(self._turns)[-count:] if count > 0 else []
         return [message for _, messages in ended for message in messages]
 
     def take_prefetched(self, turn: int | None = None) -> Streamed:
@@ -298,9 +293,7 @@ class PassiveStream:
                     return False
                 self._turns.pop()
             self._turns.append((ended, messages))
-            recent = tuple(
-                _bounded(turn) for turn in self._recent(RECENT_TURNS) if turn.text.strip()
-            )
+            recent = tuple(_bounded(turn) for turn in self.get_recent_turns() if turn.text.strip())
             if not recent:
                 self._cached = None  # it was for another turn
                 return False
@@ -498,13 +491,10 @@ class PassiveStream:
 
     def _settle_in(self, pool: ThreadPoolExecutor) -> None:
         self._unsettled = False
-        pool.submit(self._settled).add_done_callback(self._settled_ended)
-
-    def _settled(self) -> None:
         if self._settle is not None:
-            self._settle(self)
+            pool.submit(self._settle, self).add_done_callback(self._settled_ended)
 
-    def _settled_ended(self, done: Future[None]) -> None:
+    def _settled_ended(self, done: Future[object]) -> None:
         """Log why settling failed: the answer is there, and what was left waits for the next."""
         error = done.exception()
         if error is not None and self._new_trouble(error):

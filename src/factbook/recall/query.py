@@ -8,22 +8,11 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Final
 
-from factbook.language.words import MAX_TERMS, STOPWORDS, content_terms, words
-from factbook.model.text import asks
-
-__all__ = [
-    "MAX_TERMS",
-    "STOPWORDS",
-    "asks",
-    "content_terms",
-    "first_person",
-    "folded",
-    "named_speakers",
-    "speaker_of",
-    "speakers",
-    "without_names",
-    "words",
-]
+from factbook.language.words import MAX_TERMS as MAX_TERMS
+from factbook.language.words import STOPWORDS as STOPWORDS
+from factbook.language.words import content_terms as content_terms
+from factbook.language.words import words as words
+from factbook.model.text import asks as asks
 
 
 def folded(text: str) -> str:

@@ -131,7 +131,7 @@ class QuestionTree:
         for n in range(first + 1, min(first + 4, len(self.tokens))):
             if self.tokens[n].pos in ("NOUN", "PROPN"):
                 return n
-            if self.tokens[n].pos not in ("ADJ", "ADV", "PROPN"):
+            if self.tokens[n].pos not in ("ADJ", "ADV"):
                 return None
         return None
 

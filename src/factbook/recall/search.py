@@ -28,14 +28,7 @@ from factbook.embed import embed_questions
 from factbook.embed.halves import unpacked
 from factbook.errors import EmbedderMismatch, FactbookError
 from factbook.language.words import stem
-from factbook.model.facts import (
-    EVERYONE,
-    Everyone,
-    Fact,
-    FactKind,
-    Hit,
-    Millis,
-)
+from factbook.model.facts import EVERYONE, Everyone, Fact, FactKind, Hit, Millis
 from factbook.recall import query as words
 from factbook.recall.executor import Beside
 from factbook.recall.hits import Showing
@@ -96,10 +89,8 @@ class Answer(Understood):
 
 @dataclass(slots=True)
 class _Pool:
-    """Rows by (target, id)."""
-
     absent: frozenset[int] = frozenset()  # episodes that are not to be there
-    rows: dict[tuple[str, int], PoolRow] = field(default_factory=dict)
+    rows: dict[tuple[str, int], PoolRow] = field(default_factory=dict)  # by (target, id)
 
     def episode(self, episode_id: int) -> PoolRow | None:
         """Return the row of an episode, made when it is new; None where it is not to be there."""
@@ -121,8 +112,6 @@ class _Pool:
 
 @dataclass(slots=True, kw_only=True)
 class _Words:
-    """What the words of a question find."""
-
     episodes: Sequence[tuple[int, float]] = ()
     facts: Mapping[int, float] = field(default_factory=dict)
     named: Mapping[int, Fact] = field(default_factory=dict)  # of the predicates asked about

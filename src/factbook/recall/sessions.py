@@ -266,16 +266,11 @@ def left_open(reply: str) -> list[str]:
             if len(item[1]) <= indent and item["box"] not in ("x", "X"):
                 items.append(shorten(item["said"], policy.PROMPT_SHOWN))
         elif _is_label(line):
-            words = line[_before(line) :]
+            words = _BEFORE_LABEL.sub("", line, count=1)
             listing, indent = bool(_OPEN.match(words)) and len(words) <= _LABEL_CHARS, None
         elif indent is not None and not line.startswith(" "):
             listing = False  # the list is over
     return list(dict.fromkeys(items))
-
-
-def _before(line: str) -> int:
-    mark = _BEFORE_LABEL.match(line)
-    return mark.end() if mark else 0
 
 
 def _is_label(line: str) -> bool:

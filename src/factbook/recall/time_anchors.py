@@ -64,12 +64,8 @@ def find_anchor(question: str) -> Anchor | None:
     match = _ANCHOR.search(question)
     if match is None:
         return None
-    before = match["relation"].lower() in ("before", "until")
-    return Anchor(
-        relation="before" if before else "since",
-        what=_EVENTS[match["what"].lower()],
-        phrase=match[0],
-    )
+    relation = "before" if match["relation"].lower() in ("before", "until") else "since"
+    return Anchor(relation=relation, what=_EVENTS[match["what"].lower()], phrase=match[0])
 
 
 def window_of(anchor: Anchor, reads: Reads, filters: Filters) -> Window | None:

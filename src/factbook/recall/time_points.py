@@ -202,10 +202,6 @@ def _weekday(name: str, here: datetime) -> datetime:
     return here - timedelta(days=back or 7)
 
 
-def _weekdays_ago(match: re.Match[str], here: datetime) -> Span:
-    return day(_weekday(match[2], here) - timedelta(weeks=_amount(match[1]) - 1))
-
-
 def _on_weekday(match: re.Match[str], here: datetime) -> Span:
     return day(_weekday(match[1], here))
 
@@ -217,19 +213,7 @@ def _this_weekday(match: re.Match[str], here: datetime) -> Span:
 
 def _date(number: str, month: str, year: str | None, here: datetime) -> Span:
     of, at = MONTHS[month.lower()], int(number)
-
-    def of_year(year: int) -> Span:
-        return day(here.replace(year=year, month=of, day=at))
-
-    return _of_year(year, of_year, here)
-
-
-def _day_month(match: re.Match[str], here: datetime) -> Span:
-    return _date(match[1], match[2], match[3], here)
-
-
-def _month_day(match: re.Match[str], here: datetime) -> Span:
-    return _date(match[2], match[1], match[3], here)
+    return _of_year(year, lambda year: day(here.replace(year=year, month=of, day=at)), here)
 
 
 def _days_of_month(match: re.Match[str], here: datetime) -> Span:
@@ -262,10 +246,6 @@ def _named(match: re.Match[str], month: int, here: datetime, number: int = 1) ->
         return _months(year, month, here, number)
 
     return _of_year(match["year"], of_year, here, over=bool(match["last"]))
-
-
-def _this_season(match: re.Match[str], here: datetime) -> Span:
-    return Span(_season(match, here).since, None)
 
 
 def _feast(match: re.Match[str], here: datetime) -> Span:
@@ -313,27 +293,11 @@ def _quarter(here: datetime) -> int:
 def _nth_quarter(match: re.Match[str], here: datetime) -> Span:
     said = match[1].lower()
     number = int(said) if said.isdigit() else ORDINALS[said]
-
-    def of_year(year: int) -> Span:
-        return _months(year, 3 * number - 2, here, 3)
-
-    return _of_year(match[2], of_year, here)
-
-
-def _in_year(match: re.Match[str], here: datetime) -> Span:
-    return _months(int(match[1]), 1, here, 12)
+    return _of_year(match[2], lambda year: _months(year, 3 * number - 2, here, 3), here)
 
 
 def _iso_day(match: re.Match[str], here: datetime) -> Span:
     return day(here.replace(year=int(match[1]), month=int(match[3]), day=int(match[4])))
-
-
-def _iso_month(match: re.Match[str], here: datetime) -> Span:
-    return _months(int(match[1]), int(match[2]), here)
-
-
-def _weekdays_part(match: re.Match[str], here: datetime) -> Span:
-    return part_of(_weekday(match[1], here), match[2])
 
 
 def _vague(match: re.Match[str], here: datetime) -> Span:
@@ -426,7 +390,9 @@ _BEGINS: Final = r"(?<!\w)(?<!(?<!\.)\.)(?<!(?<!mid)-)"  # not in a name: "notes
 _ALONE: Final[tuple[tuple[str, _Reading, Unit], ...]] = (
     (rf"{_ISO}(?![-/]\w|\.[a-z])", _iso_day, Unit.DAYS),
     (rf"{_NUMBER} (hour|day|week|fortnight|month|year)s? ago", _ago, Unit.DAYS),
-    (rf"{_NUMBER} ({_LONG_DAY})s ago", _weekdays_ago, Unit.DAYS),
+    (rf"{_NUMBER} ({_LONG_DAY})s ago",
+     lambda match, here: day(_weekday(match[2], here) - timedelta(weeks=_amount(match[1]) - 1)),
+     Unit.DAYS),
     (rf"(?:the )?(?:last|past) {_NUMBER} (minute|hour|day|week|month|year)s?", _past, Unit.DAYS),
     (rf"(?:the )?(week|month|year|{_LONG_DAY}) before last", _before_last, Unit.DAYS),
     (r"the day before yesterday", _relative(2), Unit.DAYS),
@@ -441,7 +407,8 @@ _ALONE: Final[tuple[tuple[str, _Reading, Unit], ...]] = (
     (r"this (weekend|week|month|quarter)", _this, Unit.DAYS),
     (r"this (year)", _this, Unit.YEAR),
     (r"(?:over|on|at|during) the (weekend)", _weekend, Unit.DAYS),
-    (rf"(?:last |this )?{_ANY_DAY} {_PART}", _weekdays_part, Unit.DAYS),
+    (rf"(?:last |this )?{_ANY_DAY} {_PART}",
+     lambda match, here: part_of(_weekday(match[1], here), match[2]), Unit.DAYS),
     (rf"last {_ANY_DAY}", _on_weekday, Unit.DAYS),
     (rf"this {_DAY}", _this_weekday, Unit.DAYS),
     (r"the other (day|night|morning|evening|week|month)", _vague, Unit.VAGUE),
@@ -452,18 +419,22 @@ _NAMED: Final[tuple[tuple[str, _Reading, Unit], ...]] = (
      _days_of_month, Unit.DAYS),
     (rf"(?P<month>{MONTH}) {_FIRST_TO_LAST}(?!:)(?:,? (?P<year>\d{{4}}))?",
      _days_of_month, Unit.DAYS),
-    (rf"(?:the )?{_NUMBERED} (?:of )?{_MONTH}{_YEAR}", _day_month, Unit.DAYS),
-    (rf"{_MONTH} (?:the )?{_NUMBERED}{_YEAR}(?![:\d])", _month_day, Unit.DAYS),
+    (rf"(?:the )?{_NUMBERED} (?:of )?{_MONTH}{_YEAR}",
+     lambda match, here: _date(match[1], match[2], match[3], here), Unit.DAYS),
+    (rf"{_MONTH} (?:the )?{_NUMBERED}{_YEAR}(?![:\d])",
+     lambda match, here: _date(match[2], match[1], match[3], here), Unit.DAYS),
     (rf"(?P<last>)(?P<month>{MONTH}),? (?P<year>(?:19|20)\d\d)", _month, Unit.MONTH),
     (rf"(?P<last>last) (?P<month>{MONTH})(?P<year>)", _month, Unit.MONTH),
     (rf"(?P<last>last) (?P<season>{_SEASON})(?P<year>)", _season, Unit.QUARTER),
-    (rf"(?P<last>)this (?P<season>{_SEASON})(?P<year>)", _this_season, Unit.QUARTER),
+    (rf"(?P<last>)this (?P<season>{_SEASON})(?P<year>)",
+     lambda match, here: Span(_season(match, here).since, None), Unit.QUARTER),
     (r"q([1-4])(?: (?:of )?((?:19|20)\d\d))?", _nth_quarter, Unit.QUARTER),
     (rf"(?:the )?{_NTH} quarter(?: (?:of )?((?:19|20)\d\d))?", _nth_quarter, Unit.QUARTER),
 )
 """The same, by the name of a month or its like: a text may speak of them at any time."""
 _LED: Final[tuple[tuple[str, _Reading, Unit], ...]] = (
-    (r"((?:19|20)\d\d)-(0[1-9]|1[0-2])(?![-/.]\w)", _iso_month, Unit.MONTH),
+    (r"((?:19|20)\d\d)-(0[1-9]|1[0-2])(?![-/.]\w)",
+     lambda match, here: _months(int(match[1]), int(match[2]), here), Unit.MONTH),
     (r"the (?:last|past)( )(minute|hour|day|week|month|year)(?! of)", _past, Unit.DAYS),
     (rf"{_ANY_DAY}(?!\.\w)", _on_weekday, Unit.DAYS),
     (r"the (year)", _this, Unit.YEAR),
@@ -475,7 +446,8 @@ _NAMED_LED: Final[tuple[tuple[str, _Reading, Unit], ...]] = (
     (rf"(?P<last>)(?:the )?(?P<season>{_SEASON})(?:(?: of)? (?P<year>(?:19|20)\d\d))?",
      _season, Unit.QUARTER),
     (rf"{_FEAST}(?: ((?:19|20)\d\d))?", _feast, Unit.DAYS),
-    (rf"((?:19|20)\d\d)(?![-/.:]\w){_NO_NUMBER}", _in_year, Unit.YEAR),
+    (rf"((?:19|20)\d\d)(?![-/.:]\w){_NO_NUMBER}",
+     lambda match, here: _months(int(match[1]), 1, here, 12), Unit.YEAR),
 )
 # fmt: on
 

@@ -24,7 +24,6 @@ _DID: Final = frozenset({"did", "was", "were", "had"})
 _SUBJECTS: Final = ("nsubj", "nsubj:pass", "csubj")
 _ASKING: Final = frozenset({"what", "which", "who"})
 
-
 _LEAD: Final = re.compile(
     r"(?i)(?:about|after|around|at|before|between|by|during|from|in|on|since)\b"
 )

@@ -57,7 +57,7 @@ class TurnWords:
         self._begins = list(begins)
         # The longest first: of two that begin alike the other would never be seen.
         ordered = sorted(self._begins, key=len, reverse=True)
-        self._any = re.compile("|".join(map(_at_a_word, ordered))) if ordered else None
+        self._any = re.compile("|".join(map(_at_a_word, ordered)) or r"(?!)")
 
     @property
     def all(self) -> Sequence[str]:
@@ -66,17 +66,15 @@ class TurnWords:
 
     def places(self, text: str) -> list[tuple[int, str]]:
         """Return where which of them stand."""
-        if self._any is None:
-            return []
         return [(match.start(), match[0]) for match in self._any.finditer(_lowered(text))]
 
     def counted(self, text: str) -> Counter[str]:
         """Return how often a text holds which of them."""
-        return Counter(self._any.findall(_lowered(text)) if self._any is not None else ())
+        return Counter(self._any.findall(_lowered(text)))
 
     def within(self, text: str) -> set[str]:
         """Return which of them a text holds."""
-        return set(self._any.findall(_lowered(text))) if self._any is not None else set()
+        return set(self._any.findall(_lowered(text)))
 
 
 def _lowered(text: str) -> str:
@@ -281,13 +279,12 @@ def read_turns(
     return [
         _read_turn(
             turn,
-            found,
             {id_: episodes[id_] for id_ in some if id_ in episodes},
             [one for one in done.get(turn[0][0], ()) if shown.in_time(one.fact.occurred_at)],
             asked,
             policy.CONTEXT_TURN if shown.unasked else policy.TURN_SHOWN,
         )
-        for (turn, found), some in zip(turns, wanted, strict=True)
+        for (turn, _), some in zip(turns, wanted, strict=True)
     ]
 
 
@@ -310,7 +307,6 @@ def _replies(turn: Records) -> list[int]:
 
 def _read_turn(
     turn: Records,
-    found: Sequence[int],
     episodes: Mapping[int, StoredEpisode],
     done: Sequence[_Done],
     asked: Question,

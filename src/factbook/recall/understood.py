@@ -13,12 +13,7 @@ from factbook.language.reader.read import read
 from factbook.language.reader.reading import Reading
 from factbook.model.facts import Hit, Millis
 from factbook.recall.commands import begins
-from factbook.recall.counted_questions import (
-    COMMAND,
-    counted_question,
-    kind_asked,
-    what_of,
-)
+from factbook.recall.counted_questions import COMMAND, counted_question, kind_asked, what_of
 from factbook.recall.counting import Computed, Meant, compute, every_fact, meant
 from factbook.recall.measured import may_count
 from factbook.recall.query import content_terms

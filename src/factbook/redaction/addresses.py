@@ -74,8 +74,7 @@ def address_spans(text: str, at: int, end: int) -> Iterator[Span]:
     kind = "secret" if text.startswith("otpauth:", at) else "password"
     start, stop = match.span(match.lastindex or 0)
     word = text[start:stop]
-    example = word.strip(".").lower() in _EXAMPLES
-    if not is_stand_in(word) and not example:
+    if not is_stand_in(word) and word.strip(".").lower() not in _EXAMPLES:
         yield start, stop, kind
 
 

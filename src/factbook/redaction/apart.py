@@ -65,9 +65,7 @@ def below_spans(text: str, start: int, end: int, sense: Name) -> Iterator[Span]:
     if label is None:
         return
     told = label["mark"] is not None or _LEADS.search(label["words"]) is not None
-    if not told and _is_quoted_in_code(text, start, end):
-        return
-    if not told and label["words"]:
+    if not told and (label["words"] or _is_quoted_in_code(text, start, end)):
         return
     gap = _GAP.match(text, label.end(), label.end() + _GAP_ROOM)
     if gap is None or sum(1 for _ in _BREAKS.finditer(gap[0])) > _MOST_BREAKS:

@@ -20,6 +20,7 @@ from factbook.redaction.reading import (
     MAX_VALUE,
     Value,
     line_end,
+    match_end,
     read_bare,
     read_field,
     read_quoted,
@@ -251,11 +252,7 @@ def _read_again(text: str, start: int, value: Value, place: ValuePlace) -> Value
         whole = place.alone and not place.code and not place.escaped
         ways += [read_bare(text, value.start, whole=True)] if whole else []
         ways += [read_shell_word(text, value.start)] if place.shell else []
-    return max((way for way in ways if way is not None), key=_value_end, default=value)
-
-
-def _value_end(value: Value) -> int:
-    return value.end
+    return max((way for way in ways if way is not None), key=lambda way: way.end, default=value)
 
 
 def _quoted_around(text: str, start: int, value: Value, before: str) -> Value | None:
@@ -263,8 +260,7 @@ def _quoted_around(text: str, start: int, value: Value, before: str) -> Value | 
     opened = _OPENED.search(before)
     if opened is None:
         return None
-    begin = start - (len(before) - opened.start())
-    quoted = read_quoted(text, begin)
+    quoted = read_quoted(text, start - (len(before) - opened.start()))
     if quoted is None or quoted.start != start or not value.start <= value.end <= quoted.end:
         return None
     word = text[value.start : quoted.end]
@@ -281,8 +277,7 @@ def read_name(text: str, at: int, end: int) -> SecretName | None:
     low = max(0, at - _KEY_LIMIT)
     start = low + len(text[low:at].rstrip(_NAME_CHARS))
     if start > low and not text[start - 1].isascii():
-        match = _KEY.match(text[low:start][::-1])
-        start -= match.end() if match is not None else 0
+        start -= match_end(_KEY, text[low:start][::-1], 0)
     match = _KEY.search(text, start, start + 2 * _KEY_LIMIT)
     if match is None:
         return None
@@ -312,11 +307,9 @@ def read_name(text: str, at: int, end: int) -> SecretName | None:
 def _read_value(text: str, pos: int, joint: str) -> Value | None:
     """Read the value at `pos`; None for a template, and where no value stands."""
     if joint == "assign" and text[pos : pos + 1] in _BLOCK:
-        block = _BLOCK_SCALAR.match(text, pos, pos + 80)
-        pos = block.end() if block is not None else pos
+        pos = match_end(_BLOCK_SCALAR, text, pos, pos + 80)
     if text[pos : pos + 1] == "\\" and joint in {"assign", "flag"}:
-        continued = _CONTINUED.match(text, pos, pos + 80)
-        pos = continued.end() if continued is not None else pos
+        pos = match_end(_CONTINUED, text, pos, pos + 80)
     prefix = None
     if text[pos : pos + 1] in _PREFIXES:
         prefix = _STRING_PREFIX.match(text, pos, pos + 4)

@@ -8,7 +8,7 @@ from typing import Final
 
 from factbook.redaction.lazy import Lazy
 from factbook.redaction.names import classify
-from factbook.redaction.reading import read_quoted
+from factbook.redaction.reading import match_end, read_quoted
 from factbook.redaction.spans import Span
 from factbook.redaction.values import is_mixed, is_stand_in, is_stop_word, speaks_of_a_secret
 
@@ -71,7 +71,7 @@ def call_spans(text: str, at: int, end: int) -> Iterator[Span]:
             yield at, match.end(), "secret"
     elif hint[0] == "_" or hint.startswith(("wp_", "WP_")):
         if _SALT_NAME.search(text, max(0, at - 24), end) is not None:
-            yield from _string(text, _skip(text, end), "secret", least=20)
+            yield from _string(text, match_end(_STRING, text, end), "secret", least=20)
     elif hint.lower().endswith("into "):
         yield from _insert_spans(text, at)
     elif hint[-1] == "{":
@@ -83,11 +83,6 @@ def call_spans(text: str, at: int, end: int) -> Iterator[Span]:
             if pattern.match(text, at) is not None:
                 yield from _argument_spans(text, end, place)
                 return
-
-
-def _skip(text: str, pos: int) -> int:
-    match = _STRING.match(text, pos)
-    return pos if match is None else match.end()
 
 
 def _string(text: str, pos: int, kind: str, *, least: int = 4) -> Iterator[Span]:
@@ -103,9 +98,8 @@ def _string(text: str, pos: int, kind: str, *, least: int = 4) -> Iterator[Span]
 
 
 def _argument_spans(text: str, pos: int, place: int) -> Iterator[Span]:
-    """Give the argument at a place of a call."""
     for _ in range(place):
-        value = read_quoted(text, _skip(text, pos), within=300)
+        value = read_quoted(text, match_end(_STRING, text, pos), within=300)
         match = (
             _ARGUMENT.match(text, pos, pos + 500)
             if value is None
@@ -114,7 +108,7 @@ def _argument_spans(text: str, pos: int, place: int) -> Iterator[Span]:
         if match is None:
             return
         pos = match.end()
-    yield from _string(text, _skip(text, pos), "password" if place else "secret")
+    yield from _string(text, match_end(_STRING, text, pos), "password" if place else "secret")
 
 
 def _form_spans(text: str, at: int, end: int) -> Iterator[Span]:
@@ -126,7 +120,7 @@ def _form_spans(text: str, at: int, end: int) -> Iterator[Span]:
         return
     fields = re.split(r"[;]|\)\.(?:fill|type|send)", text[low:at])
     if _FORM.search(fields[-1]) is not None:
-        yield from _string(text, _skip(text, end), "password")
+        yield from _string(text, match_end(_STRING, text, end), "password")
 
 
 def _insert_spans(text: str, at: int) -> Iterator[Span]:
@@ -141,16 +135,14 @@ def _insert_spans(text: str, at: int) -> Iterator[Span]:
             return
         pos += 1
         for name in names:
-            gap = _BLANK.match(text, pos)
-            pos = gap.end() if gap is not None else pos
+            pos = match_end(_BLANK, text, pos)
             value = read_quoted(text, pos, within=400)
             if value is not None:
                 word = text[value.start : value.end]
                 if name is not None and len(word) >= 4 and not is_stand_in(word):
                     yield value.start, value.end, name.kind
                 pos = value.after
-            cell = _CELL.match(text, pos)
-            pos = cell.end() if cell is not None else pos
+            pos = match_end(_CELL, text, pos)
             if text[pos : pos + 1] not in {",", ")"}:
                 return
             pos += 1

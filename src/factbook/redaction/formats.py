@@ -18,18 +18,14 @@ from factbook.redaction.spans import Span
 from factbook.redaction.values import is_random, is_wordy
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Format:
     """One key format."""
 
     kind: str  # the label's kind
     hint: str  # RE2: a part of it that is found quickly
     pattern: str  # Python re: all of it; a named group is the part that is secret
-    back: int  # how far before the hint it may begin
-
-
-def _row(kind: str, hint: str, pattern: str, *, back: int = 0) -> Format:
-    return Format(kind=kind, hint=hint, pattern=pattern, back=back)
+    back: int = 0  # how far before the hint it may begin
 
 
 _W = r"[A-Za-z0-9_-]"  # the letters of base64url
@@ -38,195 +34,195 @@ _UUID = r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F
 
 FORMATS: Final[tuple[Format, ...]] = (
     # --- language models ---------------------------------------------------------------------
-    _row("anthropic-key", r"sk-ant-", rf"sk-ant-{_W}{{16,}}"),
-    _row("openrouter-key", r"sk-or-", rf"sk-or-{_W}{{16,}}"),
-    _row(
+    Format("anthropic-key", r"sk-ant-", rf"sk-ant-{_W}{{16,}}"),
+    Format("openrouter-key", r"sk-or-", rf"sk-or-{_W}{{16,}}"),
+    Format(
         "openai-key",
         r"sk-(?:proj|svcacct|admin|None|lf|live|test|prod)-",
         rf"sk-(?:proj|svcacct|admin|None|lf|live|test|prod)-{_W}{{16,}}",
     ),
-    _row("openai-key", r"sk-[A-Za-z0-9]", rf"sk-{_A}{{18,}}"),
-    _row("openai-session", r"sess-[A-Za-z0-9]", rf"sess-{_A}{{30,}}"),
-    _row("huggingface-token", r"hf_[A-Za-z0-9]", rf"hf_{_A}{{28,}}"),
-    _row("huggingface-token", r"api_org_", rf"api_org_{_A}{{28,}}"),
-    _row("groq-key", r"gsk_", rf"gsk_{_A}{{28,}}"),
-    _row("xai-key", r"xai-", rf"xai-{_W}{{28,}}"),
-    _row("replicate-token", r"r8_", rf"r8_{_A}{{28,}}"),
-    _row("tavily-key", r"tvly-", rf"tvly-(?:dev-|prod-)?{_W}{{16,}}"),
-    _row("perplexity-key", r"pplx-", rf"pplx-{_A}{{28,}}"),
-    _row("nvidia-key", r"nvapi-", rf"nvapi-{_W}{{28,}}"),
-    _row("cerebras-key", r"csk-", rf"csk-{_A}{{28,}}"),
-    _row("fireworks-key", r"fw_", rf"fw_{_A}{{20,}}"),
-    _row("langsmith-key", r"lsv2_", r"lsv2_(?:pt|sk)_[0-9a-f]{20,}(?:_[0-9a-f]+)?"),
-    _row("pinecone-key", r"pcsk_", rf"pcsk_{_W}{{28,}}"),
-    _row("jina-key", r"jina_", rf"jina_{_W}{{28,}}"),
-    _row("firecrawl-key", r"fc-[0-9a-f]", r"fc-[0-9a-f]{28,}"),
-    _row("elevenlabs-key", r"sk_[0-9a-f]", r"sk_[0-9a-f]{32,}"),
+    Format("openai-key", r"sk-[A-Za-z0-9]", rf"sk-{_A}{{18,}}"),
+    Format("openai-session", r"sess-[A-Za-z0-9]", rf"sess-{_A}{{30,}}"),
+    Format("huggingface-token", r"hf_[A-Za-z0-9]", rf"hf_{_A}{{28,}}"),
+    Format("huggingface-token", r"api_org_", rf"api_org_{_A}{{28,}}"),
+    Format("groq-key", r"gsk_", rf"gsk_{_A}{{28,}}"),
+    Format("xai-key", r"xai-", rf"xai-{_W}{{28,}}"),
+    Format("replicate-token", r"r8_", rf"r8_{_A}{{28,}}"),
+    Format("tavily-key", r"tvly-", rf"tvly-(?:dev-|prod-)?{_W}{{16,}}"),
+    Format("perplexity-key", r"pplx-", rf"pplx-{_A}{{28,}}"),
+    Format("nvidia-key", r"nvapi-", rf"nvapi-{_W}{{28,}}"),
+    Format("cerebras-key", r"csk-", rf"csk-{_A}{{28,}}"),
+    Format("fireworks-key", r"fw_", rf"fw_{_A}{{20,}}"),
+    Format("langsmith-key", r"lsv2_", r"lsv2_(?:pt|sk)_[0-9a-f]{20,}(?:_[0-9a-f]+)?"),
+    Format("pinecone-key", r"pcsk_", rf"pcsk_{_W}{{28,}}"),
+    Format("jina-key", r"jina_", rf"jina_{_W}{{28,}}"),
+    Format("firecrawl-key", r"fc-[0-9a-f]", r"fc-[0-9a-f]{28,}"),
+    Format("elevenlabs-key", r"sk_[0-9a-f]", r"sk_[0-9a-f]{32,}"),
     # --- code hosts, registries, CI ----------------------------------------------------------
-    _row("github-token", r"gh[pousr]_", rf"gh[pousr]_{_A}{{20,}}"),
-    _row("github-token", r"github_pat_", r"github_pat_[A-Za-z0-9_]{22,}"),
-    _row(
+    Format("github-token", r"gh[pousr]_", rf"gh[pousr]_{_A}{{20,}}"),
+    Format("github-token", r"github_pat_", r"github_pat_[A-Za-z0-9_]{22,}"),
+    Format(
         "gitlab-token",
         r"gl(?:pat|dt|ptt|rt|cbt|ft|imt|agent|soat|oas|ffct)-",
         r"gl(?:pat|dt|ptt|rt|cbt|ft|imt|agent|soat|oas|ffct)-[A-Za-z0-9_=.-]{16,}",
     ),
-    _row("gitlab-token", r"GR1348941", rf"GR1348941{_W}{{16,}}"),
-    _row("bitbucket-token", r"ATBB", rf"ATBB{_A}{{24,}}"),
-    _row("atlassian-token", r"AT(?:ATT|CTT)3", r"AT(?:ATT|CTT)3[A-Za-z0-9_=.-]{20,}"),
-    _row("npm-token", r"npm_[A-Za-z0-9]", rf"npm_{_A}{{28,}}"),
-    _row("pypi-token", r"pypi-A", rf"pypi-A{_W}{{28,}}"),
-    _row("docker-token", r"dckr_(?:pat|oat)_", rf"dckr_(?:pat|oat)_{_W}{{16,}}"),
-    _row("rubygems-token", r"rubygems_", r"rubygems_[0-9a-f]{32,}"),
-    _row("crates-token", r"cio[A-Za-z0-9]", rf"cio{_A}{{29,}}"),
-    _row("nuget-key", r"oy2[a-z0-9]", r"oy2[a-z0-9]{40,}"),
-    _row("clojars-token", r"CLOJARS_", r"CLOJARS_[0-9a-z]{40,}"),
-    _row("artifactory-key", r"AKC[a-z]", rf"AKC[a-z]{_A}{{40,}}"),
-    _row("artifactory-key", r"cmVmdGtu", rf"cmVmdGtu{_A}{{28,}}"),
-    _row("circleci-token", r"CCI(?:PAT|PRJ)_", rf"CCI(?:PAT|PRJ)_{_A}+_[0-9a-f]{{20,}}"),
-    _row("buildkite-token", r"bk[up]a_", r"bk[up]a_[0-9a-f]{32,}"),
-    _row("sonar-token", r"sq[pua]_", r"sq[pua]_[0-9a-f]{32,}"),
-    _row("sourcegraph-token", r"sgp_", r"sgp_(?:[A-Za-z0-9]+_)?[0-9a-f]{32,}"),
-    _row("octopus-key", r"API-[A-Z0-9]", r"API-[A-Z0-9]{25,}"),
+    Format("gitlab-token", r"GR1348941", rf"GR1348941{_W}{{16,}}"),
+    Format("bitbucket-token", r"ATBB", rf"ATBB{_A}{{24,}}"),
+    Format("atlassian-token", r"AT(?:ATT|CTT)3", r"AT(?:ATT|CTT)3[A-Za-z0-9_=.-]{20,}"),
+    Format("npm-token", r"npm_[A-Za-z0-9]", rf"npm_{_A}{{28,}}"),
+    Format("pypi-token", r"pypi-A", rf"pypi-A{_W}{{28,}}"),
+    Format("docker-token", r"dckr_(?:pat|oat)_", rf"dckr_(?:pat|oat)_{_W}{{16,}}"),
+    Format("rubygems-token", r"rubygems_", r"rubygems_[0-9a-f]{32,}"),
+    Format("crates-token", r"cio[A-Za-z0-9]", rf"cio{_A}{{29,}}"),
+    Format("nuget-key", r"oy2[a-z0-9]", r"oy2[a-z0-9]{40,}"),
+    Format("clojars-token", r"CLOJARS_", r"CLOJARS_[0-9a-z]{40,}"),
+    Format("artifactory-key", r"AKC[a-z]", rf"AKC[a-z]{_A}{{40,}}"),
+    Format("artifactory-key", r"cmVmdGtu", rf"cmVmdGtu{_A}{{28,}}"),
+    Format("circleci-token", r"CCI(?:PAT|PRJ)_", rf"CCI(?:PAT|PRJ)_{_A}+_[0-9a-f]{{20,}}"),
+    Format("buildkite-token", r"bk[up]a_", r"bk[up]a_[0-9a-f]{32,}"),
+    Format("sonar-token", r"sq[pua]_", r"sq[pua]_[0-9a-f]{32,}"),
+    Format("sourcegraph-token", r"sgp_", r"sgp_(?:[A-Za-z0-9]+_)?[0-9a-f]{32,}"),
+    Format("octopus-key", r"API-[A-Z0-9]", r"API-[A-Z0-9]{25,}"),
     # --- clouds and hosting ------------------------------------------------------------------
-    _row("aws-access-key", r"AKIA|ASIA|ABIA|ACCA", r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{12,}"),
-    _row("google-api-key", r"AIza", rf"AIza{_W}{{28,}}"),
-    _row("google-oauth", r"ya29\.", r"ya29\.[A-Za-z0-9_.-]{20,}"),
-    _row("google-oauth", r"GOCSPX-", rf"GOCSPX-{_W}{{16,}}"),
-    _row("google-oauth", r"1//0", rf"1//0{_W}{{24,}}"),
-    _row("firebase-key", r"AAAA[A-Za-z0-9_-]", rf"AAAA{_W}{{7}}:{_W}{{100,}}"),
-    _row("azure-client-secret", r"Q~", r"[A-Za-z0-9_~.]{3}[0-9]Q~[A-Za-z0-9_~.-]{28,}", back=4),
-    _row("alibaba-key", r"LTAI", rf"LTAI{_A}{{12,}}"),
-    _row("tencent-key", r"AKID", rf"AKID{_A}{{24,}}"),
-    _row("digitalocean-token", r"do[opr]_v1_", r"do[opr]_v1_[0-9a-f]{32,}"),
-    _row("heroku-key", r"HRKU-", rf"HRKU-{_W}{{28,}}"),
-    _row("fly-token", r"fm[12][ar]?_", r"fm[12][ar]?_[A-Za-z0-9+/=_-]{40,}"),
-    _row("fly-token", r"fo1_", rf"fo1_{_W}{{28,}}"),
-    _row("render-key", r"rnd_", rf"rnd_{_A}{{24,}}"),
-    _row("netlify-token", r"nf[a-z]_", rf"nf[a-z]_{_A}{{30,}}"),
-    _row("vercel-token", r"vc[pkrai]_", rf"vc[pkrai]_{_W}{{20,}}"),
-    _row("cloudflare-key", r"v1\.0-[0-9a-f]", r"v1\.0-[0-9a-f]{24}-[0-9a-f]{100,}"),
-    _row("supabase-key", r"sbp_", r"sbp_(?:v0_)?[0-9a-f]{32,}"),
-    _row("supabase-key", r"sb_secret_", rf"sb_secret_{_W}{{16,}}"),
-    _row("planetscale-token", r"pscale_", r"pscale_(?:tkn|pw|oauth)_[A-Za-z0-9_.=-]{28,}"),
-    _row("neon-password", r"npg_", rf"npg_{_A}{{10,}}"),
-    _row("tailscale-key", r"tskey-", rf"tskey-[a-z]+-{_W}{{16,}}"),
-    _row("pulumi-token", r"pul-[0-9a-f]", r"pul-[0-9a-f]{32,}"),
-    _row("terraform-token", r"\.atlasv1\.", rf"{_A}{{14}}\.atlasv1\.{_W}{{40,}}", back=14),
-    _row("vault-token", r"hv[sbr]\.", rf"hv[sbr]\.{_W}{{20,}}"),
-    _row(
+    Format("aws-access-key", r"AKIA|ASIA|ABIA|ACCA", r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{12,}"),
+    Format("google-api-key", r"AIza", rf"AIza{_W}{{28,}}"),
+    Format("google-oauth", r"ya29\.", r"ya29\.[A-Za-z0-9_.-]{20,}"),
+    Format("google-oauth", r"GOCSPX-", rf"GOCSPX-{_W}{{16,}}"),
+    Format("google-oauth", r"1//0", rf"1//0{_W}{{24,}}"),
+    Format("firebase-key", r"AAAA[A-Za-z0-9_-]", rf"AAAA{_W}{{7}}:{_W}{{100,}}"),
+    Format("azure-client-secret", r"Q~", r"[A-Za-z0-9_~.]{3}[0-9]Q~[A-Za-z0-9_~.-]{28,}", back=4),
+    Format("alibaba-key", r"LTAI", rf"LTAI{_A}{{12,}}"),
+    Format("tencent-key", r"AKID", rf"AKID{_A}{{24,}}"),
+    Format("digitalocean-token", r"do[opr]_v1_", r"do[opr]_v1_[0-9a-f]{32,}"),
+    Format("heroku-key", r"HRKU-", rf"HRKU-{_W}{{28,}}"),
+    Format("fly-token", r"fm[12][ar]?_", r"fm[12][ar]?_[A-Za-z0-9+/=_-]{40,}"),
+    Format("fly-token", r"fo1_", rf"fo1_{_W}{{28,}}"),
+    Format("render-key", r"rnd_", rf"rnd_{_A}{{24,}}"),
+    Format("netlify-token", r"nf[a-z]_", rf"nf[a-z]_{_A}{{30,}}"),
+    Format("vercel-token", r"vc[pkrai]_", rf"vc[pkrai]_{_W}{{20,}}"),
+    Format("cloudflare-key", r"v1\.0-[0-9a-f]", r"v1\.0-[0-9a-f]{24}-[0-9a-f]{100,}"),
+    Format("supabase-key", r"sbp_", r"sbp_(?:v0_)?[0-9a-f]{32,}"),
+    Format("supabase-key", r"sb_secret_", rf"sb_secret_{_W}{{16,}}"),
+    Format("planetscale-token", r"pscale_", r"pscale_(?:tkn|pw|oauth)_[A-Za-z0-9_.=-]{28,}"),
+    Format("neon-password", r"npg_", rf"npg_{_A}{{10,}}"),
+    Format("tailscale-key", r"tskey-", rf"tskey-[a-z]+-{_W}{{16,}}"),
+    Format("pulumi-token", r"pul-[0-9a-f]", r"pul-[0-9a-f]{32,}"),
+    Format("terraform-token", r"\.atlasv1\.", rf"{_A}{{14}}\.atlasv1\.{_W}{{40,}}", back=14),
+    Format("vault-token", r"hv[sbr]\.", rf"hv[sbr]\.{_W}{{20,}}"),
+    Format(
         "doppler-token",
         r"dp\.[psca]",
         rf"dp\.(?:pt|st|ct|sa|scim|audit)\.(?:[a-z0-9_-]{{1,40}}\.)?{_A}{{28,}}",
     ),
-    _row("databricks-token", r"dapi[0-9a-f]", r"dapi[0-9a-f]{28,}(?:-\d)?"),
-    _row("onepassword-token", r"ops_eyJ", r"ops_eyJ[A-Za-z0-9+/=_-]{40,}"),
+    Format("databricks-token", r"dapi[0-9a-f]", r"dapi[0-9a-f]{28,}(?:-\d)?"),
+    Format("onepassword-token", r"ops_eyJ", r"ops_eyJ[A-Za-z0-9+/=_-]{40,}"),
     # --- chat, mail, phone -------------------------------------------------------------------
-    _row(
+    Format(
         "slack-token",
         r"xox[a-z]-|xoxe\.xox|xapp-[0-9]-",
         r"(?:xoxe\.)?(?:xox[a-z]-|xapp-[0-9]-)[A-Za-z0-9-]{10,}",
     ),
-    _row(
+    Format(
         "slack-webhook",
         r"hooks\.slack(?:-gov)?\.com/",
         r"hooks\.slack(?:-gov)?\.com/(?:services|workflows|triggers)/(?P<slack>[A-Za-z0-9/_+-]{16,})",
     ),
-    _row(
+    Format(
         "discord-webhook",
         r"discord(?:app)?\.com/api/(?:v[0-9]+/)?webhooks/",
         rf"discord(?:app)?\.com/api/(?:v[0-9]+/)?webhooks/\d+/(?P<discord>{_W}{{16,}})",
     ),
-    _row(
+    Format(
         "discord-token",
         r"\.[A-Z][A-Za-z0-9_-]{5}\.[A-Za-z0-9_-]",
         rf"[MNO]{_W}{{22,27}}\.{_W}{{6}}\.{_W}{{20,}}",
         back=28,
     ),
-    _row(
+    Format(
         "teams-webhook",
         r"webhook\.office\.com/webhookb2/",
         r"webhook\.office\.com/webhookb2/(?P<teams>[A-Za-z0-9@/-]{40,})",
     ),
-    _row("telegram-token", r":AA", rf"(?:bot)?(?P<telegram>\d{{8,10}}:AA{_W}{{28,}})", back=13),
-    _row("twilio-key", r"(?:SK|AC)[0-9a-f]", r"(?:SK|AC)[0-9a-f]{32}(?![0-9A-Za-z])"),
-    _row("sendgrid-key", r"SG\.", rf"SG\.{_W}{{12,}}\.{_W}{{16,}}"),
-    _row("mailgun-key", r"key-[0-9a-f]", r"key-[0-9a-f]{32}(?![0-9a-f])"),
-    _row("mailchimp-key", r"-us[0-9]", r"[0-9a-f]{32}-us\d{1,2}", back=32),
-    _row(
+    Format("telegram-token", r":AA", rf"(?:bot)?(?P<telegram>\d{{8,10}}:AA{_W}{{28,}})", back=13),
+    Format("twilio-key", r"(?:SK|AC)[0-9a-f]", r"(?:SK|AC)[0-9a-f]{32}(?![0-9A-Za-z])"),
+    Format("sendgrid-key", r"SG\.", rf"SG\.{_W}{{12,}}\.{_W}{{16,}}"),
+    Format("mailgun-key", r"key-[0-9a-f]", r"key-[0-9a-f]{32}(?![0-9a-f])"),
+    Format("mailchimp-key", r"-us[0-9]", r"[0-9a-f]{32}-us\d{1,2}", back=32),
+    Format(
         "brevo-key", r"x(?:keysib|smtpsib)-", r"x(?:keysib|smtpsib)-[0-9a-f]{32,}-[A-Za-z0-9]{12,}"
     ),
-    _row("resend-key", r"re_[A-Za-z0-9]", rf"re_{_A}{{8}}_{_A}{{20,}}"),
+    Format("resend-key", r"re_[A-Za-z0-9]", rf"re_{_A}{{8}}_{_A}{{20,}}"),
     # --- money -------------------------------------------------------------------------------
-    _row("stripe-key", r"[sr]k_(?:live|test)_", rf"[sr]k_(?:live|test)_{_A}{{16,}}"),
-    _row("stripe-webhook-secret", r"whsec_", r"whsec_[A-Za-z0-9+/=]{16,}"),
-    _row("square-token", r"sq0[a-z]{3}-", rf"sq0[a-z]{{3}}-{_W}{{20,}}"),
-    _row("square-token", r"EAAA", rf"EAAA{_W}{{60}}(?![A-Za-z0-9+/=_-])"),
-    _row("shopify-token", r"shp(?:at|ca|pa|ss|ua)_", r"shp(?:at|ca|pa|ss|ua)_[0-9a-fA-F]{28,}"),
-    _row(
+    Format("stripe-key", r"[sr]k_(?:live|test)_", rf"[sr]k_(?:live|test)_{_A}{{16,}}"),
+    Format("stripe-webhook-secret", r"whsec_", r"whsec_[A-Za-z0-9+/=]{16,}"),
+    Format("square-token", r"sq0[a-z]{3}-", rf"sq0[a-z]{{3}}-{_W}{{20,}}"),
+    Format("square-token", r"EAAA", rf"EAAA{_W}{{60}}(?![A-Za-z0-9+/=_-])"),
+    Format("shopify-token", r"shp(?:at|ca|pa|ss|ua)_", r"shp(?:at|ca|pa|ss|ua)_[0-9a-fA-F]{28,}"),
+    Format(
         "plaid-token",
         r"(?:access|public)-(?:sandbox|development|production)-",
         rf"(?:access|public)-(?:sandbox|development|production)-{_UUID}",
     ),
-    _row("razorpay-key", r"rzp_(?:live|test)_", rf"rzp_(?:live|test)_{_A}{{14,}}"),
-    _row("flutterwave-key", r"FLWSECK", r"FLWSECK(?:_TEST)?-[0-9a-zA-Z-]{12,}"),
-    _row(
+    Format("razorpay-key", r"rzp_(?:live|test)_", rf"rzp_(?:live|test)_{_A}{{14,}}"),
+    Format("flutterwave-key", r"FLWSECK", r"FLWSECK(?:_TEST)?-[0-9a-zA-Z-]{12,}"),
+    Format(
         "paypal-token", r"access_token\$", r"access_token\$(?:production|sandbox)\$[0-9a-z$]{30,}"
     ),
-    _row("easypost-key", r"EZ[AT]K", rf"EZ[AT]K{_A}{{54,}}"),
-    _row("shippo-key", r"shippo_(?:live|test)_", r"shippo_(?:live|test)_[0-9a-f]{32,}"),
+    Format("easypost-key", r"EZ[AT]K", rf"EZ[AT]K{_A}{{54,}}"),
+    Format("shippo-key", r"shippo_(?:live|test)_", r"shippo_(?:live|test)_[0-9a-f]{32,}"),
     # --- work, design, watching --------------------------------------------------------------
-    _row("linear-key", r"lin_(?:api|oauth)_", rf"lin_(?:api|oauth)_{_A}{{28,}}"),
-    _row("notion-token", r"ntn_", rf"ntn_{_A}{{28,}}"),
-    _row("notion-token", r"secret_[A-Za-z0-9]", rf"secret_{_A}{{40,}}"),
-    _row("airtable-token", r"pat[A-Za-z0-9]{14}\.", r"pat[A-Za-z0-9]{14}\.[0-9a-f]{40,}"),
-    _row("hubspot-token", r"pat-(?:na|eu)[0-9]-", rf"pat-(?:na|eu)\d-{_UUID}"),
-    _row("asana-token", r"[12]/[0-9]{4}", r"[12]/\d{12,20}(?:/\d{12,20})?:[0-9a-f]{32,}"),
-    _row("clickup-token", r"pk_[0-9]", r"pk_\d{6,10}_[A-Z0-9]{28,}"),
-    _row("figma-token", r"fig[dour]_", rf"fig[dour]_{_W}{{20,}}"),
-    _row("postman-key", r"PMAK-", r"PMAK-[0-9a-f]{20,}-[0-9a-f]{28,}"),
-    _row("grafana-token", r"glsa_", r"glsa_[A-Za-z0-9]{28,}_[0-9a-fA-F]{8}"),
-    _row("grafana-token", r"glc_eyJ", r"glc_eyJ[A-Za-z0-9+/=_-]{28,}"),
-    _row("grafana-token", r"eyJrIjoi", r"eyJrIjoi[A-Za-z0-9+/=_-]{40,}"),
-    _row(
+    Format("linear-key", r"lin_(?:api|oauth)_", rf"lin_(?:api|oauth)_{_A}{{28,}}"),
+    Format("notion-token", r"ntn_", rf"ntn_{_A}{{28,}}"),
+    Format("notion-token", r"secret_[A-Za-z0-9]", rf"secret_{_A}{{40,}}"),
+    Format("airtable-token", r"pat[A-Za-z0-9]{14}\.", r"pat[A-Za-z0-9]{14}\.[0-9a-f]{40,}"),
+    Format("hubspot-token", r"pat-(?:na|eu)[0-9]-", rf"pat-(?:na|eu)\d-{_UUID}"),
+    Format("asana-token", r"[12]/[0-9]{4}", r"[12]/\d{12,20}(?:/\d{12,20})?:[0-9a-f]{32,}"),
+    Format("clickup-token", r"pk_[0-9]", r"pk_\d{6,10}_[A-Z0-9]{28,}"),
+    Format("figma-token", r"fig[dour]_", rf"fig[dour]_{_W}{{20,}}"),
+    Format("postman-key", r"PMAK-", r"PMAK-[0-9a-f]{20,}-[0-9a-f]{28,}"),
+    Format("grafana-token", r"glsa_", r"glsa_[A-Za-z0-9]{28,}_[0-9a-fA-F]{8}"),
+    Format("grafana-token", r"glc_eyJ", r"glc_eyJ[A-Za-z0-9+/=_-]{28,}"),
+    Format("grafana-token", r"eyJrIjoi", r"eyJrIjoi[A-Za-z0-9+/=_-]{40,}"),
+    Format(
         "newrelic-key", r"NR(?:AK|JS|II|IQ|RA|SP|MA)-", rf"NR(?:AK|JS|II|IQ|RA|SP|MA)-{_W}{{16,}}"
     ),
-    _row("newrelic-key", r"NRAL", r"[0-9a-f]{36}NRAL", back=36),
-    _row("sentry-token", r"sntry[su]_", r"sntry[su]_[A-Za-z0-9+/=_-]{28,}"),
-    _row("posthog-key", r"phx_", rf"phx_{_W}{{28,}}"),
-    _row("launchdarkly-key", r"(?:sdk|api|mob)-[0-9a-f]{4}", rf"(?:sdk|api|mob)-{_UUID}"),
-    _row("mapbox-token", r"sk\.eyJ", r"sk\.eyJ[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{16,}"),
-    _row("dropbox-token", r"sl\.[A-Za-z0-9]", rf"sl\.(?:u\.)?{_W}{{100,}}"),
-    _row("facebook-token", r"EAA[A-Z]", r"EAA[A-Z][A-Za-z0-9]{60,}"),
-    _row(
+    Format("newrelic-key", r"NRAL", r"[0-9a-f]{36}NRAL", back=36),
+    Format("sentry-token", r"sntry[su]_", r"sntry[su]_[A-Za-z0-9+/=_-]{28,}"),
+    Format("posthog-key", r"phx_", rf"phx_{_W}{{28,}}"),
+    Format("launchdarkly-key", r"(?:sdk|api|mob)-[0-9a-f]{4}", rf"(?:sdk|api|mob)-{_UUID}"),
+    Format("mapbox-token", r"sk\.eyJ", r"sk\.eyJ[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{16,}"),
+    Format("dropbox-token", r"sl\.[A-Za-z0-9]", rf"sl\.(?:u\.)?{_W}{{100,}}"),
+    Format("facebook-token", r"EAA[A-Z]", r"EAA[A-Z][A-Za-z0-9]{60,}"),
+    Format(
         "twitter-token",
         r"AAAA[A-Za-z0-9_-]",
         r"A{18,24}[B-Za-z0-9][A-Za-z0-9]{4,60}%[0-9A-F]{2}[A-Za-z0-9%]{20,}",
     ),
-    _row("contentful-token", r"CFPAT-", rf"CFPAT-{_W}{{28,}}"),
-    _row("typeform-token", r"tfp_", r"tfp_[A-Za-z0-9_.=-]{30,}"),
-    _row("prefect-key", r"pn[ub]_", rf"pn[ub]_{_A}{{28,}}"),
-    _row("wakatime-key", r"waka_", rf"waka_{_UUID}"),
-    _row("readme-key", r"rdme_", r"rdme_[a-z0-9]{40,}"),
-    _row("duffel-token", r"duffel_(?:live|test)_", rf"duffel_(?:live|test)_{_W}{{28,}}"),
-    _row(
+    Format("contentful-token", r"CFPAT-", rf"CFPAT-{_W}{{28,}}"),
+    Format("typeform-token", r"tfp_", r"tfp_[A-Za-z0-9_.=-]{30,}"),
+    Format("prefect-key", r"pn[ub]_", rf"pn[ub]_{_A}{{28,}}"),
+    Format("wakatime-key", r"waka_", rf"waka_{_UUID}"),
+    Format("readme-key", r"rdme_", r"rdme_[a-z0-9]{40,}"),
+    Format("duffel-token", r"duffel_(?:live|test)_", rf"duffel_(?:live|test)_{_W}{{28,}}"),
+    Format(
         "zapier-webhook",
         r"hooks\.zapier\.com/",
         r"hooks\.zapier\.com/hooks/catch/(?P<zapier>\d+/\w+)",
     ),
     # --- keys of programs --------------------------------------------------------------------
-    _row("age-key", r"AGE-SECRET-KEY-", r"AGE-SECRET-KEY-(?:PQ-)?1[A-Z0-9]{40,}"),
+    Format("age-key", r"AGE-SECRET-KEY-", r"AGE-SECRET-KEY-(?:PQ-)?1[A-Z0-9]{40,}"),
     # Hashes of passwords: not the password, but enough to search for it at leisure.
-    _row("password-hash", r"\$2[abxy]\$[0-9]{2}\$", r"\$2[abxy]\$\d\d\$[./A-Za-z0-9]{40,53}"),
-    _row("password-hash", r"\$argon2(?:id|i|d)\$", r"\$argon2(?:id|i|d)\$[A-Za-z0-9$,=+/]{30,}"),
-    _row(
+    Format("password-hash", r"\$2[abxy]\$[0-9]{2}\$", r"\$2[abxy]\$\d\d\$[./A-Za-z0-9]{40,53}"),
+    Format("password-hash", r"\$argon2(?:id|i|d)\$", r"\$argon2(?:id|i|d)\$[A-Za-z0-9$,=+/]{30,}"),
+    Format(
         "password-hash",
         r"\$(?:[156y7]|apr1|gy)\$",
         r"\$(?:[156y7]|apr1|gy)\$(?:rounds=\d+\$)?[./A-Za-z0-9$]{24,}",
     ),
-    _row("password-hash", r"\$pbkdf2", r"\$pbkdf2(?:-sha\d+)?\$[A-Za-z0-9$./=+,-]{30,}"),
-    _row("password-hash", r"pbkdf2_sha[0-9]{3}\$", r"pbkdf2_sha\d{3}\$\d+\$[A-Za-z0-9+/=$]{30,}"),
+    Format("password-hash", r"\$pbkdf2", r"\$pbkdf2(?:-sha\d+)?\$[A-Za-z0-9$./=+,-]{30,}"),
+    Format("password-hash", r"pbkdf2_sha[0-9]{3}\$", r"pbkdf2_sha\d{3}\$\d+\$[A-Za-z0-9+/=$]{30,}"),
     # The shape that providers have agreed on since: product_environment_random.
-    _row(
+    Format(
         "api-key",
         r"_(?:live|prod|secret|sk|pat)_[A-Za-z0-9]",
         rf"[a-z]{{2,12}}_(?:live|prod|secret|sk|pat)_{_A}{{20,}}",
@@ -308,7 +304,6 @@ def format_spans(text: str, at: int, end: int) -> Iterator[Span]:
 
 
 def _find_key(text: str, at: int) -> Span | None:
-    """Find the key around a hint."""
     if begins_word(text, at):  # most hints stand inside a word, as the `sk-` of `disk-usage`
         wrapped = _wrapped_key(text, at)
         if wrapped is not None:

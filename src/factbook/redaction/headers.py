@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from factbook.redaction.lazy import Lazy
-from factbook.redaction.reading import Value, line_end
+from factbook.redaction.reading import Value, line_end, match_end
 from factbook.redaction.spans import Span
 from factbook.redaction.values import decodes_to_pair, is_code, is_random, is_stand_in, is_stop_word
 
@@ -119,5 +119,4 @@ def cookie_spans(text: str, value: Value) -> Iterator[Span]:
                 and not (word.isdigit() or is_code(word))
             ):
                 yield *match.span(2), "cookie"
-        between = _BETWEEN.match(text, match.end(), end)
-        pos = between.end() if between is not None else end
+        pos = match_end(_BETWEEN, text, match.end(), end)

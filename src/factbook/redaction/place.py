@@ -49,7 +49,6 @@ _BEFORE: Final = 160  # characters before a name that are looked at
 _AFTER: Final = 80  # and behind its value
 _DECLARED: Final = 24  # and before a name, for what says that a secret is being set
 
-
 _T = TypeVar("_T")
 
 

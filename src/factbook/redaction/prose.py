@@ -17,7 +17,7 @@ import re2
 from factbook.redaction.apart import PASSWORD, below_spans
 from factbook.redaction.labels import label_near
 from factbook.redaction.lazy import Lazy
-from factbook.redaction.reading import line_end, read_quoted
+from factbook.redaction.reading import line_end, match_end, read_quoted
 from factbook.redaction.spans import Span
 from factbook.redaction.values import (
     has_both,
@@ -314,8 +314,7 @@ def _about(hint: str) -> str:
 
 
 def _word_end(text: str, pos: int) -> int:
-    match = _LETTERS.match(text, pos)
-    return pos if match is None else match.end()
+    return match_end(_LETTERS, text, pos)
 
 
 def pair_spans(text: str, at: int, end: int) -> Iterator[Span]:
@@ -370,7 +369,6 @@ def _told(word: str, *, plain: bool) -> bool:
 
 
 def _before(text: str, low: int, name: re.Match[str]) -> list[Span]:
-    """Give the value that stands before its name."""
     first = _FIRST.search(text, low, name.start())
     if first is None:
         return []

@@ -8,7 +8,10 @@ value, fewer are the end of the string around it.
 from __future__ import annotations
 
 import re
+import sys
 from typing import Final, NamedTuple
+
+from factbook.redaction.lazy import Lazy
 
 MAX_VALUE: Final = 512
 """Characters of a value that are looked at; a longer secret is followed to its end."""
@@ -158,8 +161,15 @@ def _bare(pos: int, value: str) -> Value | None:
 
 def run_on(text: str, end: int) -> int:
     """Follow a secret that is longer than what was looked at to its real end."""
-    rest = _RUN.match(text, end)
-    return rest.end() if rest is not None else end
+    return match_end(_RUN, text, end)
+
+
+def match_end(
+    pattern: re.Pattern[str] | Lazy, text: str, pos: int, limit: int = sys.maxsize
+) -> int:
+    """Find where what a pattern finds at `pos` ends; `pos` where it finds nothing."""
+    match = pattern.match(text, pos, limit)
+    return pos if match is None else match.end()
 
 
 def line_end(text: str, pos: int, limit: int) -> int:

@@ -23,7 +23,6 @@ __all__ = ["Redacting", "Screening", "identity_of"]
 
 _T = TypeVar("_T")
 
-
 # What the hosts make ids of, uuids, counters and prefixed random words, and we of turns: redaction
 # need not look at these, and must not find anything in them. The repetitions give nothing back (`+`
 # after them): no shorter one could be followed by what comes next.

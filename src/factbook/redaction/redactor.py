@@ -108,7 +108,6 @@ class Redactor:
             self._forget_clean()
 
     def _told_in(self, text: str) -> list[Span]:
-        """Find the secrets that were told before."""
         return list(places(text, self.told.within(text))) if self.told else []
 
     def _learn(self, value: str, kind: str, *, spoken: bool = False) -> None:
@@ -266,11 +265,7 @@ def _rebuild(value: object, redactor: Redactor) -> object:
 
 def _named(item: dict[Any, Any]) -> str:
     """Give the name in `{"name": "DB_PASSWORD", "value": "..."}`."""
-    for field in _NAME_FIELDS:
-        name = item.get(field)
-        if isinstance(name, str):
-            return name
-    return ""
+    return next((name for n in _NAME_FIELDS if isinstance(name := item.get(n), str)), "")
 
 
 def _option_before(words: Sequence[Any], i: int) -> str:

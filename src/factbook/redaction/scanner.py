@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, islice
+from operator import itemgetter
 from typing import Final
 
 import re2
@@ -122,8 +123,6 @@ _WIDE: Final = _compile("|".join(f"(?:{hint})" for hint, finder, _ in _FAMILIES 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Asked:
-    """Who is asked about a hint."""
-
     finders: tuple[_Finder, ...]  # one after the other, until one finds something
     own_shape: bool  # it may begin a key in a format of its own
     hides: bool  # another hint may begin inside: `npm_t` is that of a key, or of `npm_token=`
@@ -329,7 +328,6 @@ def _search(
     labels: Sequence[tuple[int, int]],
     spans: list[Span],
 ) -> None:
-    """Search a part of a text for hints and ask their finders."""
     low = high = 0  # the span that reaches furthest
     whole = False  # it is a key in a format of its own, so nothing in it can be another one
     while pos < limit:
@@ -354,7 +352,7 @@ def _search(
                 secret_spans = list(finder(text, at, end))
                 if secret_spans:
                     spans.extend(secret_spans)
-                    start, stop, _ = max(secret_spans, key=_end)
+                    start, stop, _ = max(secret_spans, key=itemgetter(1))
                     if stop > high:
                         low, high, whole = start, stop, finder is formats.format_spans
                     break
@@ -364,7 +362,3 @@ def _search(
                     if asked.own_shape and (run := _RUN.match(data, at)) is not None:
                         pos = max(pos, run.end() - (end - at))  # none begins inside a run
                     break
-
-
-def _end(span: Span) -> int:
-    return span[1]

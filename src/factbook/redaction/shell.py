@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 from typing import Final, NamedTuple
@@ -16,7 +15,7 @@ from typing import Final, NamedTuple
 from factbook.redaction.headers import cookie_spans
 from factbook.redaction.lazy import Lazy
 from factbook.redaction.names import classify
-from factbook.redaction.reading import Value, line_end, read_quoted
+from factbook.redaction.reading import Value, line_end, match_end, read_quoted
 from factbook.redaction.spans import Span
 from factbook.redaction.values import is_random, is_stand_in, is_stop_word
 from factbook.redaction.vocabulary import vocabulary
@@ -24,148 +23,126 @@ from factbook.redaction.vocabulary import vocabulary
 KINDS: Final = frozenset({"password", "token", "secret", "cookie"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class _Program:
-    """How a group of programs takes secrets, with its lists cut into words."""
+    """How a group of programs takes secrets; every text but the kind is a list of words."""
 
-    names: tuple[str, ...]
-    option: frozenset[str]  # options, and bare words, that the secret follows
-    glued: tuple[str, ...]
-    pair: tuple[str, ...]
-    needs: tuple[str, ...]
-    takes: frozenset[str]  # the options of all lists, which the secret follows
-    begins: tuple[str, ...]  # what a word with its secret in it begins with
-    mark: Lazy  # what stands in every command that has a secret
-    place: int
-    wraps: bool
-    clusters: bool
-    kind: str
-
-
-def _program(
-    *,
-    names: str,  # the programs
-    option: str = "",  # options before the secret
-    glued: str = "",  # options that may be written in one word with the secret
-    clusters: bool = False,  # short options may be written together, the secret's last
-    pair: str = "",  # options before a user:password
-    cookie: str = "",  # options before a cookie header
-    after: str = "",  # bare words before the secret
-    place: int = 0,  # the secret's place among the bare words, from 1; -1 is the last
-    needs: str = "",  # one of these words must stand in the command
-    wraps: bool = False,  # the first bare word begins another command, with options of its own
-    kind: str = "password",  # the label's kind
-) -> _Program:
-    """Make a row of the table; every text but the kind is a list of words."""
-    # Short options that may be written together stand behind other letters: -su for -s -u.
-    letters = "-[A-Za-z]{0,6}" if clusters else "-"
-    parts = [
-        letters + re.escape(mark[1:]) if mark[0] == "-" and len(mark) == 2 else re.escape(mark)
-        for mark in f"{option} {glued} {pair} {cookie} {after}".split()
-    ]
-    return _Program(
-        names=tuple(names.split()),
-        option=vocabulary(f"{option} {after}"),
-        glued=tuple(glued.split()),
-        pair=tuple(pair.split()),
-        needs=tuple(needs.split()),
-        takes=vocabulary(f"{option} {after} {pair} {cookie}"),
-        begins=(*glued.split(), *pair.split()),
-        mark=Lazy(rf"(?:^|[\s\"'\\])(?:{'|'.join(parts)})"),
-        place=place,
-        wraps=wraps,
-        clusters=clusters,
-        kind=kind,
-    )
+    def __init__(
+        self,
+        *,
+        names: str,  # the programs
+        option: str = "",  # options before the secret
+        glued: str = "",  # options that may be written in one word with the secret
+        clusters: bool = False,  # short options may be written together, the secret's last
+        pair: str = "",  # options before a user:password
+        cookie: str = "",  # options before a cookie header
+        after: str = "",  # bare words before the secret
+        place: int = 0,  # the secret's place among the bare words, from 1; -1 is the last
+        needs: str = "",  # one of these words must stand in the command
+        wraps: bool = False,  # the first bare word begins another command, with options of its own
+        kind: str = "password",  # the label's kind
+    ) -> None:
+        # Short options that may be written together stand behind other letters: -su for -s -u.
+        letters = "-[A-Za-z]{0,6}" if clusters else "-"
+        parts = [
+            letters + re.escape(mark[1:]) if mark[0] == "-" and len(mark) == 2 else re.escape(mark)
+            for mark in f"{option} {glued} {pair} {cookie} {after}".split()
+        ]
+        self.names = names.split()
+        self.option = vocabulary(f"{option} {after}")  # and bare words: the secret follows them
+        self.glued, self.pair, self.needs = glued.split(), pair.split(), needs.split()
+        self.takes = vocabulary(f"{option} {after} {pair} {cookie}")  # what the secret follows
+        self.begins = (*self.glued, *self.pair)  # what a word with its secret in it begins with
+        # What stands in every command that has a secret.
+        self.mark = Lazy(rf"(?:^|[\s\"'\\])(?:{'|'.join(parts)})")
+        self.place, self.wraps, self.clusters, self.kind = place, wraps, clusters, kind
 
 
 _PROGRAMS: Final[tuple[_Program, ...]] = (
-    _program(names="sshpass", option="-p", glued="-p", wraps=True),
-    _program(
+    _Program(names="sshpass", option="-p", glued="-p", wraps=True),
+    _Program(
         names="mysql mysqldump mysqladmin mysqlimport mysqlcheck mysqlshow mysqlpump mysqlsh "
         "mysqlbinlog mysqlslap mariadb mariadb-dump mariadb-admin mariabackup xtrabackup",
         glued="-p",
     ),
-    _program(names="mycli", option="-p"),
-    _program(names="curl", clusters=True, pair="-u --user -U --proxy-user", cookie="-b --cookie"),
-    _program(names="http https xh httpie", pair="-a --auth"),
-    _program(names="ab", pair="-A -P"),
-    _program(names="redis-cli valkey-cli keydb-cli", option="-a"),
-    _program(
+    _Program(names="mycli", option="-p"),
+    _Program(names="curl", clusters=True, pair="-u --user -U --proxy-user", cookie="-b --cookie"),
+    _Program(names="http https xh httpie", pair="-a --auth"),
+    _Program(names="ab", pair="-A -P"),
+    _Program(names="redis-cli valkey-cli keydb-cli", option="-a"),
+    _Program(
         names="mongosh mongo mongodump mongorestore mongoexport mongoimport mongostat mongotop",
         option="-p",
     ),
-    _program(
+    _Program(
         names="docker podman nerdctl buildah helm oras crane skopeo az oc cf argocd rancher",
         option="-p",
         glued="-p",
         needs="login auth",
     ),
-    _program(names="skopeo", pair="--creds --src-creds --dest-creds"),
-    _program(names="7z 7za 7zz 7zr rar unrar", glued="-p -hp"),
-    _program(names="zip unzip zipcloak", clusters=True, option="-P", glued="-P"),
-    _program(names="htpasswd", place=-1, needs="-b -bc -cb -nb -bn -nbB -nbBC -bB -Bb -cbB -bcB"),
-    _program(names="openssl", option="-k"),
-    _program(names="ssh-keygen", option="-N -P", glued="-N -P"),
-    _program(
+    _Program(names="skopeo", pair="--creds --src-creds --dest-creds"),
+    _Program(names="7z 7za 7zz 7zr rar unrar", glued="-p -hp"),
+    _Program(names="zip unzip zipcloak", clusters=True, option="-P", glued="-P"),
+    _Program(names="htpasswd", place=-1, needs="-b -bc -cb -nb -bn -nbB -nbBC -bB -Bb -cbB -bcB"),
+    _Program(names="openssl", option="-k"),
+    _Program(names="ssh-keygen", option="-N -P", glued="-N -P"),
+    _Program(
         names="sqlcmd bcp osql tsql ipmitool mosquitto_pub mosquitto_sub", option="-P", glued="-P"
     ),
-    _program(
+    _Program(
         names="ldapsearch ldapmodify ldapadd ldapdelete ldapwhoami ldappasswd",
         option="-w",
         glued="-w",
     ),
-    _program(names="cqlsh twine evil-winrm nxc netexec crackmapexec psexec", option="-p"),
-    _program(names="plink pscp psftp", option="-pw"),
-    _program(names="xfreerdp wfreerdp", glued="/p:"),
-    _program(names="nmcli", after="password"),
-    _program(names="wpa_passphrase", place=2),
-    _program(names="useradd usermod", option="-p"),
-    _program(names="etcdctl", pair="--user"),
-    _program(names="odoo odoo-bin", option="-w"),
-    _program(names="az", option="-p", needs="create"),
-    _program(names="az", option="--value", needs="keyvault", kind="secret"),
-    _program(names="aws", option="--value", needs="SecureString", kind="secret"),
-    _program(names="aws", option="--secret-string", needs="secretsmanager", kind="secret"),
-    _program(names="eas", option="--value", needs="secret:create", kind="secret"),
-    _program(names="gh", option="--body -b", glued="-b --body", needs="secret", kind="secret"),
-    _program(names="dotnet nuget", option="-p", needs="add update"),
-    _program(names="dotnet", place=4, needs="user-secrets", kind="secret"),
-    _program(names="composer", place=-1, needs="http-basic github-oauth gitlab-token"),
-    _program(names="schtasks", option="/rp /p /RP /P"),
-    _program(names="snmp-server", after="community"),
-    _program(names="doctl", option="-t", needs="auth", kind="token"),
-    _program(names="snmpwalk snmpget snmpset", option="-A -X"),
-    _program(names="security", option="-w", needs="add-generic-password add-internet-password"),
-    _program(names="smbclient rpcclient", pair="-U --user"),
-    _program(names="lftp", pair="-u"),
-    _program(names="rclone", place=2, needs="obscure"),
-    _program(names="bw", place=2, needs="unlock"),
-    _program(names="bw", place=3, needs="login"),
-    _program(names="rdesktop cypher-shell snowsql hydra ncftpput ncftpget isql", option="-p -P"),
-    _program(names="xfreerdp wfreerdp", option="-p"),
-    _program(names="isql", place=3),
-    _program(names="security", option="-p", needs="unlock-keychain create-keychain"),
-    _program(names="security", place=2, needs="set-keychain-password"),
-    _program(names="signtool signtool.exe", option="/p"),
-    _program(names="openssl", place=2, needs="passwd"),
-    _program(names="cargo wandb", place=2, needs="login", kind="token"),
-    _program(names="ngrok", place=-1, needs="authtoken add-authtoken add-api-key", kind="token"),
-    _program(names="mc mcli", place=6, needs="alias", kind="secret"),
-    _program(names="mc mcli", place=7, needs="config", kind="secret"),
-    _program(names="nuget", option="-k -ApiKey --api-key", kind="token"),
-    _program(names="nuget", place=2, needs="setapikey setApiKey", kind="token"),
-    _program(names="altool notarytool", option="-p --password"),
-    _program(names="rabbitmqctl rabbitmqadmin", place=3, needs="add_user change_password"),
-    _program(names="influx", option="-password"),
-    _program(names="dscl", place=-1, needs="-passwd"),
-    _program(names="networksetup", place=-1, needs="-setairportnetwork"),
-    _program(names="pdftk", after="user_pw owner_pw input_pw"),
-    _program(names="drush", place=-1, needs="upwd user:password"),
-    _program(names="occ", place=-1, needs="user:resetpassword"),
-    _program(names="poetry", place=-1, needs="pypi-token http-basic", kind="token"),
+    _Program(names="cqlsh twine evil-winrm nxc netexec crackmapexec psexec", option="-p"),
+    _Program(names="plink pscp psftp", option="-pw"),
+    _Program(names="xfreerdp wfreerdp", glued="/p:"),
+    _Program(names="nmcli", after="password"),
+    _Program(names="wpa_passphrase", place=2),
+    _Program(names="useradd usermod", option="-p"),
+    _Program(names="etcdctl", pair="--user"),
+    _Program(names="odoo odoo-bin", option="-w"),
+    _Program(names="az", option="-p", needs="create"),
+    _Program(names="az", option="--value", needs="keyvault", kind="secret"),
+    _Program(names="aws", option="--value", needs="SecureString", kind="secret"),
+    _Program(names="aws", option="--secret-string", needs="secretsmanager", kind="secret"),
+    _Program(names="eas", option="--value", needs="secret:create", kind="secret"),
+    _Program(names="gh", option="--body -b", glued="-b --body", needs="secret", kind="secret"),
+    _Program(names="dotnet nuget", option="-p", needs="add update"),
+    _Program(names="dotnet", place=4, needs="user-secrets", kind="secret"),
+    _Program(names="composer", place=-1, needs="http-basic github-oauth gitlab-token"),
+    _Program(names="schtasks", option="/rp /p /RP /P"),
+    _Program(names="snmp-server", after="community"),
+    _Program(names="doctl", option="-t", needs="auth", kind="token"),
+    _Program(names="snmpwalk snmpget snmpset", option="-A -X"),
+    _Program(names="security", option="-w", needs="add-generic-password add-internet-password"),
+    _Program(names="smbclient rpcclient", pair="-U --user"),
+    _Program(names="lftp", pair="-u"),
+    _Program(names="rclone", place=2, needs="obscure"),
+    _Program(names="bw", place=2, needs="unlock"),
+    _Program(names="bw", place=3, needs="login"),
+    _Program(names="rdesktop cypher-shell snowsql hydra ncftpput ncftpget isql", option="-p -P"),
+    _Program(names="xfreerdp wfreerdp", option="-p"),
+    _Program(names="isql", place=3),
+    _Program(names="security", option="-p", needs="unlock-keychain create-keychain"),
+    _Program(names="security", place=2, needs="set-keychain-password"),
+    _Program(names="signtool signtool.exe", option="/p"),
+    _Program(names="openssl", place=2, needs="passwd"),
+    _Program(names="cargo wandb", place=2, needs="login", kind="token"),
+    _Program(names="ngrok", place=-1, needs="authtoken add-authtoken add-api-key", kind="token"),
+    _Program(names="mc mcli", place=6, needs="alias", kind="secret"),
+    _Program(names="mc mcli", place=7, needs="config", kind="secret"),
+    _Program(names="nuget", option="-k -ApiKey --api-key", kind="token"),
+    _Program(names="nuget", place=2, needs="setapikey setApiKey", kind="token"),
+    _Program(names="altool notarytool", option="-p --password"),
+    _Program(names="rabbitmqctl rabbitmqadmin", place=3, needs="add_user change_password"),
+    _Program(names="influx", option="-password"),
+    _Program(names="dscl", place=-1, needs="-passwd"),
+    _Program(names="networksetup", place=-1, needs="-setairportnetwork"),
+    _Program(names="pdftk", after="user_pw owner_pw input_pw"),
+    _Program(names="drush", place=-1, needs="upwd user:password"),
+    _Program(names="occ", place=-1, needs="user:resetpassword"),
+    _Program(names="poetry", place=-1, needs="pypi-token http-basic", kind="token"),
 )
-
 
 _BY_NAME: Final[dict[str, list[_Program]]] = {}
 for _row in _PROGRAMS:
@@ -293,7 +270,6 @@ _CLUSTER: Final = Lazy(r"-[A-Za-z]{2,6}")
 
 
 def _row_spans(text: str, row: _Program, words: Sequence[_Word]) -> Iterator[Span]:
-    """Apply one row of the table to the words behind the program's name."""
     for i, word in enumerate(words):
         option = word.text.strip("\"'\\")
         if row.clusters and _CLUSTER.fullmatch(option) is not None:
@@ -340,8 +316,7 @@ def _glued_spans(text: str, row: _Program, word: _Word) -> Iterator[Span]:
 def _setting_spans(text: str, at: int, end: int) -> Iterator[Span]:
     """Give the value of `setenv NAME value`, `set -x NAME value`, `config set name value`."""
     verb = text[at:end].strip()
-    words = _words(text, end, most=6)
-    words = [word for word in words if word.text[0] != "-"]
+    words = [word for word in _words(text, end, most=6) if word.text[0] != "-"]
     if verb in {"requirepass", "masterauth"}:
         if words and not is_stop_word(words[0].text):
             yield from _secret(text, words[0].start, words[0].end, "password")
@@ -430,8 +405,7 @@ _AFTER_PIPE: Final = Lazy(r"\|(?:[ \t]|\\\r?\n|\\\\+n)*")
 
 def _piped_spans(text: str, at: int, end: int) -> Iterator[Span]:
     """Give what `echo` writes into a program that reads a secret there."""
-    pipe = _AFTER_PIPE.match(text, at, at + 40)
-    start = pipe.end() if pipe is not None else at
+    start = match_end(_AFTER_PIPE, text, at, at + 40)
     reader = text[start : line_end(text, start, start + 240)]
     if _READS_A_SECRET.match(reader) is None:
         return
@@ -441,17 +415,17 @@ def _piped_spans(text: str, at: int, end: int) -> Iterator[Span]:
         for start, stop in echoed(text, *group.span(1)):
             yield from _handed(text, start, stop, reader)
         return
-    for start, stop in _echoed(_ECHO, text, low, at):
+    for start, stop in echoed(text, low, at, pattern=_ECHO):
         yield from _handed(text, start, stop, reader)
 
 
-def echoed(text: str, low: int, high: int) -> Iterator[tuple[int, int]]:
-    """Give the lines that the commands of a line write: of `echo a; printf '%s' b` both."""
-    return _echoed(_ECHO_IN_GROUP, text, low, high)
+def echoed(
+    text: str, low: int, high: int, *, pattern: Lazy = _ECHO_IN_GROUP
+) -> Iterator[tuple[int, int]]:
+    """Give the lines that the commands of a line write: of `echo a; printf '%s' b` both.
 
-
-def _echoed(pattern: Lazy, text: str, low: int, high: int) -> Iterator[tuple[int, int]]:
-    """Give the lines that `echo` writes: of `hunter2\\nhunter2` both."""
+    Of `hunter2\\nhunter2` these are two.
+    """
     for match in pattern.finditer(text, low, high):
         group = next(name for name in ("nested", "quoted", "bare") if match[name] is not None)
         start, stop = match.span(group)
@@ -676,8 +650,5 @@ def command_spans(text: str, at: int, end: int) -> Iterator[Span]:
 
 @lru_cache(maxsize=1024)
 def _form(hint: str) -> _Finder | None:
-    """Name the finder for a hint."""
-    for beginning, finder in _BEGINNINGS:
-        if beginning.match(hint) is not None:
-            return finder
-    return None
+    found = (finder for beginning, finder in _BEGINNINGS if beginning.match(hint) is not None)
+    return next(found, None)

@@ -192,7 +192,6 @@ _ENCODED_RATE: Final = 4.2  # bits per character; base64 of bytes has more from 
 _DIGEST_SIZES: Final = frozenset({32, 40, 64})  # hexadecimal digits of 16, 20 and 32 bytes
 _DRAWN_RATE: Final = 3.0  # bits per character; hexadecimal digits have more from 16 characters on
 
-
 # One value is asked of several times on its way; few are kept, for they may be secrets.
 _remembered: Final = lru_cache(maxsize=16)
 
@@ -236,15 +235,10 @@ def is_code(value: str, *, quoted: bool = False) -> bool:
         return is_path(value)
     if match["call"] is not None:
         if quoted:
-            return _is_closed(value)
+            return all(value.count(a) == value.count(b) for a, b in ("()", "[]"))  # all closed
         inside = value[len(match["call"]) :]
         return _NO_MEMBER.search(match["call"]) is None and inside[:1] not in {"!", "#", "%"}
     return True
-
-
-def _is_closed(value: str) -> bool:
-    """Tell whether all brackets of an expression close."""
-    return all(value.count(a) == value.count(b) for a, b in ("()", "[]"))
 
 
 @_remembered
@@ -389,7 +383,8 @@ def is_random(value: str, *, least: int = 8) -> bool:
     if len(set(value)) < 6 or letters < 3 or is_measure(value) or is_wordy(value):
         return False
     turn = len(value) / len(_RUNS.findall(value))  # mean length of a run of one sort
-    rate = _bits_per_character(value)
+    shares = [n / len(value) for n in Counter(value).values()]
+    rate = -sum(share * math.log2(share) for share in shares)  # bits per character
     if size >= 40 and rate >= _ENCODED_RATE and turn < 3.2:
         return True  # base64, which may begin like a path
     if is_path(value):
@@ -407,12 +402,6 @@ def is_jumbled(value: str) -> bool:
     """Tell whether letters without digits look drawn, by capitals where no name has them."""
     runs = _RUNS.findall(value[:_LOOK])
     return len(value) >= 8 and len(value) / len(runs) <= 2.3 and not is_wordy(value)
-
-
-def _bits_per_character(value: str) -> float:
-    """Measure the entropy of a value's characters."""
-    size = len(value)
-    return -sum(n / size * math.log2(n / size) for n in Counter(value).values())
 
 
 def decodes_to_pair(value: str) -> bool:

@@ -107,7 +107,6 @@ _PACKED: Final = (
 
 @cache
 def _places() -> dict[str, int]:
-    """Give each word its place in the list."""
     places: dict[str, int] = {}
     word = ""
     for shared, rest in re.findall(

@@ -67,21 +67,13 @@ def discover(
             return suffix in NOTE_SUFFIXES
         return suffix in SUFFIXES or (suffix in ARCHIVES and _holds_chats(Path(name)))
 
-    return discover_logs(
-        roots, wanted=wanted, hosts=detect if kind is None else _no_host, others=other, owner=owner
-    )
+    # Where somebody said that the files are something else, none is a log of an agent.
+    hosts = detect if kind is None else lambda _: ""
+    return discover_logs(roots, wanted=wanted, hosts=hosts, others=other, owner=owner)
 
 
 def _note(path: Path, head: bytes, kind: str, owner: str) -> LogFile | None:
-    if not is_text(head):
-        return None
-    return SourceFile(path=path, host=_NOTES, kind=kind, owner=owner)
-
-
-def _no_host(head: bytes) -> str:
-    """Know no log of an agent: somebody said that the files are something else."""
-    del head
-    return ""
+    return SourceFile(path=path, host=_NOTES, kind=kind, owner=owner) if is_text(head) else None
 
 
 def _host(path: Path, head: bytes) -> str:

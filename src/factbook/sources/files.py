@@ -15,7 +15,6 @@ SUMMARY: Final = "summary"
 KINDS: Final = (SESSION_LOG, CONVERSATION, NOTE, SUMMARY)
 """What a person may say that a file is, where they know better than its content tells."""
 
-
 CHAT: Final = "chat"
 """The host of a log of messages, in one of the common forms."""
 
@@ -24,18 +23,9 @@ ARCHIVES: Final = (".zip", ".dms")  # what exports are delivered in; browsers re
 ZIP: Final = b"PK\x03\x04"  # how an archive begins
 
 _COMMENTS: Final = re.compile(rb"\A(?:(?:#|//)[^\n]*\n\s*)+")  # before the first record
-_CHAT_KEYS: Final = (
-    b'"role"',
-    b'"speaker"',
-    b'"sender"',
-    b'"from"',
-    b'"author"',
-    b'"mapping"',
-    b'"chat_messages"',
-    b'"messages"',
-    b'"conversation',
-    b'"turns"',
-    b'"dialog',
+_CHAT_KEY: Final = re.compile(
+    rb'"(?:(?:role|speaker|sender|from|author|mapping|chat_messages|messages|turns)"'
+    rb"|conversation|dialog)"
 )  # one of these keys stands at the beginning of every chat
 
 
@@ -58,4 +48,4 @@ def may_be_chat(head: bytes) -> bool:
     if head.startswith(ZIP):
         return True
     bare = _COMMENTS.sub(b"", head.lstrip(b"\xef\xbb\xbf \t\r\n"))
-    return bare.startswith((b"{", b"[")) and any(key in head for key in _CHAT_KEYS)
+    return bare.startswith((b"{", b"[")) and _CHAT_KEY.search(head) is not None

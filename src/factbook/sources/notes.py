@@ -30,9 +30,7 @@ from factbook.sources.session_log.text import cut_before, millis
 
 NOTE_BYTES: Final = 16 * 1024 * 1024  # of one file; a book is a tenth of it
 PARAGRAPH_CHARS: Final = 2_000  # a longer paragraph becomes several episodes
-SUMMARY_CHARS: Final = (
-    8_000  # origins 002.1: a summary has up to 2,000 tokens, of about 4 characters
-)
+SUMMARY_CHARS: Final = 8_000  # origins 002.1: up to 2,000 tokens, of about 4 characters
 _HEADING_CHARS: Final = 200
 _LOOKED_BACK: Final = 400  # characters in which a good place to cut is looked for
 
@@ -198,8 +196,7 @@ class _Heads:
 
     def begin(self, level: int, title: str, line: int) -> None:
         self.close(level)
-        for *_, used in self._open:
-            used[0] = True
+        self.use()
         self._open.append((level, title[:_HEADING_CHARS], line, [False]))
 
     def use(self) -> None:
@@ -285,11 +282,8 @@ def _pieces(passages: list[_Passage]) -> list[_Passage]:
     first: _Passage | None = None
     heading: tuple[str, ...] = ()
     for passage in passages:
-        shown = (
-            []
-            if passage.headings == heading or not passage.headings
-            else [" > ".join(passage.headings)]
-        )
+        is_new = passage.headings and passage.headings != heading
+        shown = [" > ".join(passage.headings)] if is_new else []
         heading = passage.headings
         size = sum(map(len, texts)) + len(passage.text)
         if first is not None and size > SUMMARY_CHARS:

@@ -51,10 +51,8 @@ def read_original(
         return Original(state="changed", text=f"{path}, line {position} holds something else now.")
     start = max(0, at - _WINDOW // 2)
     end = min(len(text), start + _WINDOW)
-    return Original(
-        state="found",
-        text=("…" if start else "") + text[start:end] + ("…" if end < len(text) else ""),
-    )
+    before, behind = "…" if start else "", "…" if end < len(text) else ""
+    return Original(state="found", text=f"{before}{text[start:end]}{behind}")
 
 
 def _line(path: Path, *, offset: int, position: int) -> bytes:

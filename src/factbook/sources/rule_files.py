@@ -38,7 +38,6 @@ _RULES: Final = ".claude/rules"
 _MEMORY: Final = "memory"
 _MARK: Final = re.compile(r"[ \t>]*(?:(?:[-*+•]+|\(?\d{1,3}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?)?")
 
-
 MISSING: Final = "imported by a file of rules, and not there"
 OUTSIDE: Final = "imported by a file of rules from outside its project"
 TOO_DEEP: Final = "imported by files of rules through too many others"

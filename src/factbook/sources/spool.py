@@ -158,9 +158,8 @@ class Spool:
                     os.unlink(path)
 
     def _files(self, *endings: str) -> list[str]:
-        return (
-            [n for n in os.listdir(self.folder) if n.endswith(endings)] if self._is_ours() else []
-        )
+        names = os.listdir(self.folder) if self._is_ours() else []
+        return [name for name in names if name.endswith(endings)]
 
     def _is_ours(self) -> bool:
         """Tell whether the folder is there, is one, and is nobody else's."""

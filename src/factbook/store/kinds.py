@@ -177,18 +177,9 @@ class Pair(NamedTuple):
     settled_by: str = ""
 
 
-PAIR: Final = Kind(
-    name="pair",
-    row=Pair,
-    key=("low_id", "high_id"),
-    asked=("relation", "verdict"),
-)
+PAIR: Final = Kind(name="pair", row=Pair, key=("low_id", "high_id"), asked=("relation", "verdict"))
 PROPOSAL: Final = Kind(
-    name="proposal",
-    row=Proposal,
-    key=("id",),
-    unique=("claim",),
-    asked=("state", "kind"),
+    name="proposal", row=Proposal, key=("id",), unique=("claim",), asked=("state", "kind")
 )
 
 RUN: Final = Kind(name="run", row=Run, key=("id",))
@@ -339,11 +330,7 @@ class EmbedTask(NamedTuple):
 
 
 EMBED_TASK: Final = Kind(
-    name="embed_task",
-    row=EmbedTask,
-    key=("target", "row_id"),
-    asked=("token", "aside"),
-    quiet=True,
+    name="embed_task", row=EmbedTask, key=("target", "row_id"), asked=("token", "aside"), quiet=True
 )
 
 
@@ -507,10 +494,7 @@ class NoticeFact(NamedTuple):
 
 
 NOTICE: Final = Kind(
-    name="notice",
-    row=NoticeRow,
-    key=("id",),
-    asked=("owner", "entity_id", "state"),
+    name="notice", row=NoticeRow, key=("id",), asked=("owner", "entity_id", "state")
 )
 NOTICE_FACT: Final = Kind(name="notice_fact", row=NoticeFact, key=("notice_id", "fact_id"))
 NOTIFY: Final = Kind(name="notify", row=NotifyState, key=("owner",))
@@ -616,16 +600,7 @@ FACT: Final = Kind(
     name="fact",
     row=Life,
     key=("id",),
-    asked=(
-        "owner",
-        "subject",
-        "predicate",
-        "object",
-        "kind",
-        "status",
-        "confidence",
-        "retired_at",
-    ),
+    asked=("owner", "subject", "predicate", "object", "kind", "status", "confidence", "retired_at"),
 )
 EVIDENCE: Final = Kind(
     name="evidence", row=EvidenceRow, key=("fact_id", "episode_id"), asked=("rule",)

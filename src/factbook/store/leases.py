@@ -180,10 +180,8 @@ def retry_aside(store: Store) -> int:
 
 def set_aside(reads: Reads) -> list[tuple[str, int, str]]:
     """Return (target, id, error) of rows that cannot be embedded."""
-    return [
-        (embed_task.target, embed_task.row_id, embed_task.error)
-        for embed_task in reads.find(EMBED_TASK, {"aside": True})
-    ]
+    tasks = reads.find(EMBED_TASK, {"aside": True})
+    return [(task.target, task.row_id, task.error) for task in tasks]
 
 
 def held_now(reads: Reads, *, now: Millis) -> int:
@@ -211,7 +209,6 @@ def _tasks(reads: Reads, target: str, ids: Sequence[int]) -> list[EmbedTask]:
 
 
 def _claims(reads: Reads) -> list[Lease]:
-    """Return the leases on rows to embed."""
     return [lease for lease in reads.find(LEASE) if lease.name.startswith(f"{_EMBEDDING} ")]
 
 
@@ -237,11 +234,7 @@ def claim_search(store: Store, *, claimer: str, now: Millis, after: int = 0) -> 
 def _free_search(reads: Reads, now: Millis, after: int) -> SearchTask | None:
     waiting = (SearchState.QUEUED, SearchState.FAILED)
     where = {"owner": EVERYONE, "id": Above(after), "state": waiting}
-    tasks = [
-        search_task
-        for search_task in reads.find(SEARCH_TASK, where)
-        if due(search_task.until, now=now)
-    ]
+    tasks = [task for task in reads.find(SEARCH_TASK, where) if due(task.until, now=now)]
     names = [search_lease(task.id) for task in tasks]
     leases = reads.find(LEASE, {"name": names}) if names else []
     held = {lease.name for lease in leases if stands(lease.holder, lease.until, now=now)}

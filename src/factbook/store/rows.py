@@ -110,20 +110,12 @@ class Filters:
     @property
     def narrows_episodes(self) -> bool:
         """Tell whether any part applies to episodes."""
-        return bool(self.episode_kinds or self.roles or self.trusts or self._narrows_both)
+        return not self.facts_wanted or self._narrows_both
 
     @property
     def narrows_facts(self) -> bool:
         """Tell whether any part applies to facts."""
-        return bool(
-            self.predicates
-            or self.kinds
-            or self.min_confidence > 0
-            or self.object
-            or self.subject
-            or self.rules
-            or self._narrows_both
-        )
+        return not self.episodes_wanted or bool(self.rules) or self._narrows_both
 
     @property
     def _narrows_both(self) -> bool:

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from factbook.surface.output import is_terminal
+
 if TYPE_CHECKING:
     from rich.progress import Progress, ProgressColumn
 
@@ -78,10 +80,7 @@ def _passing(said: str, total: int | None, *, quiet: bool) -> Iterator[Callable[
 
 def moves() -> bool:
     """Tell whether a line that changes can be shown."""
-    try:
-        return sys.stderr is not None and sys.stderr.isatty()
-    except ValueError:  # closed
-        return False
+    return sys.stderr is not None and is_terminal(sys.stderr)
 
 
 def _progress(*columns: ProgressColumn, transient: bool = False) -> Progress:
@@ -108,8 +107,6 @@ def _columns(unit: str) -> list[ProgressColumn]:
     from factbook.language.values import count, size
 
     class Done(ProgressColumn):
-        """How much is done of how much."""
-
         def render(self, task: Task) -> Text:
             total = task.total or 0
             if unit == "bytes":
@@ -117,8 +114,6 @@ def _columns(unit: str) -> list[ProgressColumn]:
             return Text(f"{count(int(task.completed))} of {count(int(total))} {unit}")
 
     class Speed(ProgressColumn):
-        """How much is done in a second."""
-
         def render(self, task: Task) -> Text:
             speed = task.finished_speed or task.speed
             if speed is None:

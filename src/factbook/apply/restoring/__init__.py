@@ -94,7 +94,7 @@ class _RestoredLedger(Part):
                 continue
             whole.append(row.row._replace(source_id=source))
         whole = self._let_in(whole)
-        known = self._writer.episode_ids([kept_episode.episode.uid for kept_episode in whole])
+        known = self._writer.episode_ids([kept.episode.uid for kept in whole])
         new: dict[str, KeptEpisode] = {}
         for kept in whole:
             uid = kept.episode.uid
@@ -103,11 +103,8 @@ class _RestoredLedger(Part):
             else:
                 new.setdefault(uid, kept)
         ids = self._writer.add_episodes(
-            [(kept_episode.source_id, kept_episode.episode) for kept_episode in new.values()],
-            kept=[
-                (state.kept_id(kept_episode.id), kept_episode.learned_at or self._now)
-                for kept_episode in new.values()
-            ],
+            [(kept.source_id, kept.episode) for kept in new.values()],
+            kept=[(state.kept_id(kept.id), kept.learned_at or self._now) for kept in new.values()],
         )
         for kept, here in zip(new.values(), ids, strict=True):
             state.is_here("episode", kept.id, here, new=True)
@@ -118,25 +115,15 @@ class _RestoredLedger(Part):
         if self._state.fresh or not any_tombstones(self._writer):
             return whole
         keys = {source.id: source.source.key for source in self._writer.sources()}
-        ops = [
-            RecordEpisode(
-                episode=replace(kept_episode.episode, source=keys[kept_episode.source_id])
-            )
-            for kept_episode in whole
-        ]
+        named = [replace(row.episode, source=keys[row.source_id]) for row in whole]
+        ops = [RecordEpisode(episode=episode) for episode in named]
         left, holed = sifted(self._writer, Receipt(), ops)
         kept = {op.episode.uid for op in left if isinstance(op, RecordEpisode)}
         # One with holes in its own text is what an erasure has left of it.
-        kept |= {
-            kept_episode.episode.uid for kept_episode in whole if MASK in kept_episode.episode.text
-        } & holed
-        self._state.holed |= {
-            kept_episode.id for kept_episode in whole if kept_episode.episode.uid in holed - kept
-        }
-        kept |= self._writer.episode_ids(
-            [kept_episode.episode.uid for kept_episode in whole]
-        ).keys()
-        for kept_episode in whole:
-            if kept_episode.episode.uid not in kept:
-                self._state.keep_out("episode", kept_episode)
-        return [kept_episode for kept_episode in whole if kept_episode.episode.uid in kept]
+        kept |= {row.episode.uid for row in whole if MASK in row.episode.text} & holed
+        self._state.holed |= {row.id for row in whole if row.episode.uid in holed - kept}
+        kept |= self._writer.episode_ids([row.episode.uid for row in whole]).keys()
+        for row in whole:
+            if row.episode.uid not in kept:
+                self._state.keep_out("episode", row)
+        return [row for row in whole if row.episode.uid in kept]

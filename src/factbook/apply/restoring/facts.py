@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from factbook.apply.fact_rows import awake
@@ -160,12 +160,8 @@ class RestoredFacts(Part):
                     continue
                 claims.add(spoken.life.claim)
             known = here.get(spoken.life.claim, [])
-            same = [
-                life
-                for life in known
-                if life.learned_at == spoken.life.learned_at
-                and life.episode_id == spoken.life.episode_id
-            ]
+            begun = (spoken.life.learned_at, spoken.life.episode_id)
+            same = [life for life in known if (life.learned_at, life.episode_id) == begun]
             if same:
                 # Several of one claim, learned at one moment: those that stand alike.
                 likest = min(
@@ -177,8 +173,10 @@ class RestoredFacts(Part):
             end = ends.get(stands.get(spoken.life.claim, 0))
             if not spoken.life.current or end is None:
                 new.append(spoken)
-            elif end.current:
-                self._merge(spoken, end)
+            elif end.current:  # it is known otherwise here, and gains the evidence of the file
+                self._state.merged.add(spoken.life.id)
+                self._state.is_here("fact", spoken.life.id, end.id, new=False)
+                self._support(spoken, end)
             elif max((life.retired_at or 0 for life in known), default=0) >= spoken.life.learned_at:
                 self._is_known(spoken, end)  # what was taken back here since does not come back
             else:
@@ -206,12 +204,6 @@ class RestoredFacts(Part):
         cut_off = life.status in (spoken.life.status, Status.RETRACTED)
         if cut_off and life.retired_at == spoken.life.retired_at:
             self._await(spoken.life, life)  # an earlier import had not come to what took its place
-
-    def _merge(self, spoken: _Spoken, life: Life) -> None:
-        """Let a fact that is known otherwise here gain the evidence of the file."""
-        self._state.merged.add(spoken.life.id)
-        self._state.is_here("fact", spoken.life.id, life.id, new=False)
-        self._support(spoken, life)
 
     def _support(self, spoken: _Spoken, life: Life) -> None:
         have = {row.episode_id: row.stance for row in self._writer.evidence(fact_ids=[life.id])}
@@ -319,10 +311,6 @@ class RestoredFacts(Part):
             for target, some in self._state.pointers.items()
             if target[0] != "fact" or self._state.here(*target) is None
         }
-        self._set(come)
-
-    def _set(self, come: Iterable[tuple[Pointer, int]]) -> None:
-        come = list(come)
         lives = lives_by_id(self._writer, {pointer.id for pointer, _ in come})
         changes = []
         for pointer, here in come:

@@ -51,11 +51,7 @@ OF: Final[Mapping[Kind[Any], Mapping[str, str]]] = {  # field -> the kind of row
     ALIAS: {"entity_id": "entity"},
     PREFERENCE: {"episode_id": "episode"},
     PAIR: {"low_id": "fact", "high_id": "fact"},
-    ENGAGEMENT: {
-        "entity_id": "entity",
-        "preference_id": "preference",
-        "episode_id": "episode",
-    },
+    ENGAGEMENT: {"entity_id": "entity", "preference_id": "preference", "episode_id": "episode"},
     LEARN_PROMPT: {"episode_id": "episode"},
     SCHEDULE: {"episode_id": "episode"},
     SEARCH_TASK: {"learn_prompt_id": "learn_prompt", "entity_id": "entity", "cause_id": "episode"},
@@ -217,9 +213,8 @@ class RestoredRows(Part):
         known = first(self._writer, SECRET, {"name": secret.name})
         if known is None or known.value == secret.value:
             return secret
-        return secret._replace(
-            name=f"{ERASE_KEY} {hashlib.sha256(secret.value.encode()).hexdigest()[:8]}"
-        )
+        digest = hashlib.sha256(secret.value.encode()).hexdigest()
+        return secret._replace(name=f"{ERASE_KEY} {digest[:8]}")
 
     def _let_in(
         self, kind: Kind[Any], named: list[tuple[FileRow, Any]]
@@ -262,11 +257,9 @@ class RestoredRows(Part):
         if kind not in (ENTITY, PREFERENCE) or row.retired_at is not None:
             return None
         named = known.get(_values(row, same.by), [])
-        current = [namesake for namesake in named if namesake.retired_at is None]
+        current = [one for one in named if one.retired_at is None]
         # What its owner removed here stays removed.
-        gone = [
-            namesake for namesake in named if kind is ENTITY and namesake.merged_into_id is None
-        ]
+        gone = [one for one in named if kind is ENTITY and one.merged_into_id is None]
         for known_row in current or gone:
             return int(known_row.id)
         return None

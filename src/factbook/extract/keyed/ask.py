@@ -47,8 +47,6 @@ class ReadQuestion(NamedTuple):
 
 
 class _Question(NamedTuple):
-    """A question with what it is read by."""
-
     text: str  # without what leads in, and without its mark
     known: Sequence[str]  # the owner's lists, by their keys
     keys: Collection[str]  # other keys that hold something
@@ -164,8 +162,7 @@ def _plan(asked: _Question, place: Place, words: str) -> ReadQuestion | None:
         reason = "the rules read a list as it is now, not as it was at another time"
         return ReadQuestion(reason=reason)
     if place.top is not None and not 1 <= place.top <= policy.PAGE_MAX:
-        reason = f"a list shows 1 to {policy.PAGE_MAX} values, not {place.top}"
-        return ReadQuestion(reason=reason)
+        return ReadQuestion(reason=f"a list shows 1 to {policy.PAGE_MAX} values, not {place.top}")
     if place.rank is not None and not 1 <= place.rank <= policy.MAX_RANK:
         reason = f"there is no rank {place.rank}; ranks are 1 to {policy.MAX_RANK}"
         return ReadQuestion(reason=reason)

@@ -81,8 +81,7 @@ def parse_tell(message: str, *, lists: Mapping[str, Mapping[int, str]]) -> ReadM
     open_ = [op for op in ops if not op.list_key and not op.fact_key]
     meant = named if named or len(known) != 1 else known
     if open_ and len(meant) != 1:
-        asked = clarification(dict.fromkeys([*named, *known]))
-        return ReadMessage(needs_clarification=(asked,))
+        return ReadMessage(needs_clarification=(clarification(dict.fromkeys([*named, *known])),))
     ops = [op.model_copy(update={"list_key": meant[0]}) if op in open_ else op for op in ops]
     if len(ops) > policy.MAX_OPS:
         reason = f"the message asks for more than {policy.MAX_OPS} changes at once"
@@ -161,8 +160,6 @@ _Way = Callable[[], list[FactsOp] | None]
 
 
 class _Clauses:
-    """Reads the sentences of one message."""
-
     def __init__(self, message: str, known: Sequence[str]) -> None:
         self.message = message
         self.known = known  # the owner's lists, by their keys

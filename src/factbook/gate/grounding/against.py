@@ -57,13 +57,10 @@ def objection(claim: ClaimSentence, matches: Sequence[WordMatch], pattern: bool)
     for key, line, at in matches:
         if line.asks and not said.asks:
             return Objection("question", line.text)
-        unreal = _unreal_before(line, line.places[at]) - said.modals
-        if unreal:
+        if unreal := _unreal_before(line, line.places[at]) - said.modals:
             return Objection("hypothetical", min(unreal))
-        if key == claim.first:
-            who = _other_subject(line, line.places[at])
-            if who:
-                return Objection("someone_else", who)
+        if key == claim.first and (who := _other_subject(line, line.places[at])):
+            return Objection("someone_else", who)
     return NOTHING
 
 
@@ -107,7 +104,7 @@ def _other_subject(line: SentenceWords, place: int) -> str:
             return "" if about_user else token.surface
         if token.ends or token.sort is Sort.BREAK:
             return ""
-        if token.sort is Sort.CONTENT and (token.key in grammar.PERSON_NOUNS):
+        if token.sort is Sort.CONTENT and token.key in grammar.PERSON_NOUNS:
             return token.surface
         if index + 1 == place and token.sort is Sort.CONTENT and _is_name(line, index):
             return token.surface
@@ -117,9 +114,7 @@ def _other_subject(line: SentenceWords, place: int) -> str:
 def _is_name(line: SentenceWords, place: int) -> bool:
     """Say whether the word before a verb is a name; the first of a sentence only for its verb."""
     token = line.tokens[place]
-    if token.key in line.names:
-        return True
-    return (
+    return token.key in line.names or (
         place == 0
         and token.capital
         and line.tokens[place + 1].surface.endswith("s")

@@ -81,7 +81,7 @@ def _of_another(claim: ClaimTree, said: ClaimTree) -> str:
     )
     if not places:
         return ""
-    held = [_held(claim, said, at) for at in places]
+    held = [len(claim.shared(said, said.clause[at])) for at in places]
     subjects = [
         said.subject(at) for at, count in zip(places, held, strict=True) if count == max(held)
     ]
@@ -89,11 +89,6 @@ def _of_another(claim: ClaimTree, said: ClaimTree) -> str:
     if any(_may_be(claim, who, said, other) for other in subjects):
         return ""
     return f"the source says it of {said.tokens[subjects[0]].text}"
-
-
-def _held(claim: ClaimTree, said: ClaimTree, at: int) -> int:
-    """Count the words of a claim that stand in the clause of a word."""
-    return len(claim.shared(said, said.clause[at]))
 
 
 def _may_be(claim: ClaimTree, who: int, said: ClaimTree, other: int) -> bool:

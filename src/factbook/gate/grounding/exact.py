@@ -14,16 +14,13 @@ from typing import Final
 from factbook.gate.grounding.claim import read_claim
 from factbook.gate.grounding.words import SentenceWords
 from factbook.gate.reading import read
+from factbook.language.calendar import WEEKDAY_NAMES
 
 _WORD: Final = re.compile(r"\w+")
 STEM: Final = 3  # letters by which a name is known again: Poland, Polish; Gary, gari
 SHORTEST: Final = 3  # letters: AI, TV and US stand for words that people may write out
-_CALENDAR: Final = frozenset(
-    {
-        *(f"m{month:02}" for month in range(1, 13)),
-        *("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"),
-    }
-)  # how `words` writes months and days
+# How `words` writes months and days.
+_CALENDAR: Final = frozenset({*(f"m{month:02}" for month in range(1, 13)), *WEEKDAY_NAMES})
 
 
 def invented(claim: str, lines: Sequence[SentenceWords], text: str) -> tuple[str, str]:

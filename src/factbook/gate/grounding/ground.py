@@ -111,7 +111,10 @@ def ground(
     elif phrases:
         support = Support.PHRASES
     elif embed is not None:
-        similarity, near = _similarity(claim, passage, allowed, embed)
+        windows, vectors = _embedded(passage, allowed, embed)
+        cosines = vectors @ embed([claim])[0]
+        best = int(cosines.argmax())
+        similarity, near = float(cosines[best]), windows[best]
         if (
             similarity > policy.GROUNDING_SIMILARITY
             and not conflict
@@ -253,7 +256,6 @@ class _Fit:
 
     @property
     def lacks(self) -> int:
-        """Say how much it lacks."""
         return len(self.missing) + bool(self.conflict)
 
 
@@ -264,12 +266,8 @@ class _Place(NamedTuple):
     at: int  # among the keys of the sentence; -1 for the name of who says it
 
 
-_HAVING: Final = word_set("""
-    have has had having got own owns owned 've my our mine bought
-    """)
-_BEING: Final = word_set("""
-    am is was were be been being 'm 're as became become
-    """)
+_HAVING: Final = word_set("have has had having got own owns owned 've my our mine bought")
+_BEING: Final = word_set("am is was were be been being 'm 're as became become")
 
 
 def allowed_lines(passage: Passage, speaker: str | None) -> tuple[int, ...]:
@@ -384,21 +382,12 @@ def _stands_there(claim: str, passage: Passage, allowed: Collection[int]) -> boo
     if not wanted or wanted not in flat:
         return False
     pattern = re.compile(r"(?<!\w)" + re.escape(wanted).replace(r"\ ", r"\s+") + r"(?!\w)")
-    for match in pattern.finditer(passage.lower):
-        for number in allowed:
-            line = passage.lines[number].line
-            if line.start <= match.start() < line.end:
-                return True
-    return False
-
-
-def _similarity(
-    claim: str, passage: Passage, allowed: tuple[int, ...], embed: Embed
-) -> tuple[float, _Sentences]:
-    windows, vectors = _embedded(passage, allowed, embed)
-    cosines = vectors @ embed([claim])[0]
-    best = int(cosines.argmax())
-    return float(cosines[best]), windows[best]
+    lines = [passage.lines[number].line for number in allowed]
+    return any(
+        line.start <= match.start() < line.end
+        for match in pattern.finditer(passage.lower)
+        for line in lines
+    )
 
 
 def _embedded(

@@ -112,9 +112,7 @@ def _theirs(claim: ClaimTree, said: ClaimTree) -> str:
     """Find that a thing without an owner in the claim is his or hers in what the user said."""
     subject = claim.subject(claim.root)
     who = subject if subject >= 0 else claim.root
-    if who < 0 or not claim.keys[who]:
-        return ""
-    if claim.of(who, "nmod"):
+    if who < 0 or not claim.keys[who] or claim.of(who, "nmod"):
         return ""
     owners = [said.owners(n) & _THEIRS for n in said.where(claim.keys[who])]
     if owners and all(owners):

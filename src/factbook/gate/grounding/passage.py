@@ -15,9 +15,8 @@ from factbook.language.words import word_set
 Speaker = Literal["owner", "assistant", "other", ""]
 
 _OWNER_ROLES: Final = frozenset({"user", "human", "me", "i", "you", "owner"})
-_ASSISTANT_ROLES: Final = frozenset(
-    {"assistant", "ai", "bot", "chatbot", "model", "agent", "system", "tool", "claude", "chatgpt"}
-    | {"gpt", "gemini", "copilot", "llm"}
+_ASSISTANT_ROLES: Final = word_set(
+    "assistant ai bot chatbot model agent system tool claude chatgpt gpt gemini copilot llm"
 )
 _SAY: Final = (
     r"said|says|asked|asks|replied|replies|answered|answers|wrote|writes|added|adds|mentioned"
@@ -30,9 +29,7 @@ _HEAD: Final = re.compile(
     rf"(?:\s+(?:then |later |also )?(?P<verb>{_SAY})(?: that)?)?[*_]*\s*:[*_]*(?=\s)\s*"
 )
 _FIRST_PERSON: Final = re.compile(r"\b(?:I|[Mm][ey]|[Ww]e|[Uu]s|[Oo]ur|[Mm]ine)\b(?![.)])")
-_GOES_ON: Final = frozenset(
-    {"later", "then", "again", "also", "next", "earlier", "before", "after"}
-)
+_GOES_ON: Final = word_set("later then again also next earlier before after")
 _ABOUT_ASSISTANT: Final = re.compile(
     r"\W*(?:(?:the|an?|our|my)\s+)?(?:(?:ai|language|virtual|chat)\s+)?"
     r"(?:assistant|ai|chatbot|bot|model|agent|chatgpt|claude|gemini|copilot)\b(?!')",
@@ -142,10 +139,9 @@ def _utterances(text: str, owners: set[str]) -> list[Utterance]:
         # What follows the paragraph of a quoted turn is told by the writer of the summary.
         start, cut = match.end(), end
         told = match["verb"] or said.casefold() in _GOES_ON
-        if told and text[start : start + 1] in '"“':
-            close = re.compile(r"[\"”]\s*\n").search(text, start + 1, end)
-            if close:
-                cut = close.end()
+        quotes = told and text[start : start + 1] in '"“'
+        if quotes and (close := re.compile(r"[\"”]\s*\n").search(text, start + 1, end)):
+            cut = close.end()
         utterances.append(Utterance(start=start, end=cut, speaker=speaker, name=name))
         if cut < end and text[cut:end].strip():
             utterances.append(Utterance(start=cut, end=end, speaker="", name=""))

@@ -30,12 +30,8 @@ from factbook.gate.grounding import (
     validate_fact_against_summary,
 )
 from factbook.gate.scoring import Embed, contradicted, score_confidence
-from factbook.gate.type_rules import (
-    shared_clue,
-)
-from factbook.gate.type_sanity import (
-    is_nonsensical,
-)
+from factbook.gate.type_rules import shared_clue
+from factbook.gate.type_sanity import is_nonsensical
 from factbook.gate.typed_claims import TypedVerdict, judge_typed
 from factbook.language.reader.relate import RELATER
 from factbook.model.memory_types import MemoryType, TypedClaim

@@ -105,10 +105,8 @@ class Elements:
             except RecursionError:
                 return self._skip("too_deep", "nested too deep to be read", read=_CHUNK)
             except json.JSONDecodeError as error:
-                unfinished = error.pos >= len(self._window) - _NEAR_END or error.msg.startswith(
-                    "Unterminated"
-                )
-                if unfinished and not self._ended:
+                near_end = error.pos >= len(self._window) - _NEAR_END
+                if (near_end or error.msg.startswith("Unterminated")) and not self._ended:
                     if len(self._window) - self._at >= policy.MAX_LINE_BYTES:
                         detail = f"over {policy.MAX_LINE_BYTES:,} characters in one value"
                         return self._skip("too_long", detail, read=policy.MAX_LINE_BYTES)
@@ -197,12 +195,10 @@ def members(handle: BinaryIO) -> list[zipfile.ZipInfo]:
     """
     try:
         with zipfile.ZipFile(handle) as archive:
-            zip_infos = [
-                zip_info for zip_info in archive.infolist() if _MEMBER.fullmatch(zip_info.filename)
-            ]
+            infos = [info for info in archive.infolist() if _MEMBER.fullmatch(info.filename)]
     except (zipfile.BadZipFile, NotImplementedError, ValueError, EOFError) as error:
         raise Unreadable(f"no zip archive that can be read ({error})") from error
-    return sorted(zip_infos, key=lambda zip_info: zip_info.filename)
+    return sorted(infos, key=lambda info: info.filename)
 
 
 @contextmanager

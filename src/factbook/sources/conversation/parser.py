@@ -90,9 +90,8 @@ class ChatParser(Parser):
         )
 
     def others(self) -> list[Source]:
-        sources = list(self._others.values())
-        self._others = {}
-        return sources
+        others, self._others = self._others, {}
+        return list(others.values())
 
     def small(self, text: object) -> str:
         return super().small(clean(text) if isinstance(text, str) else text)
@@ -130,9 +129,7 @@ class ChatParser(Parser):
             if isinstance(message, BadMessage):
                 self.refused.append((message.detail, message.raw))
                 continue
-            own = place
-            if message.owner:
-                own = replace(place, owner=self._owner(message.owner))
+            own = replace(place, owner=self._owner(message.owner)) if message.owner else place
             label = _LABEL.match(message.said.text)
             if not message.name and label and label[1] in speakers:
                 message = replace(message, name=label[1])
@@ -307,9 +304,8 @@ class ChatParser(Parser):
         for number, result in enumerate(message.said.results):
             attached = result.kind == "attachment"
             if attached:
-                saying = replace(
-                    saying, attributes={**saying.attributes, "file": self.small(result.name)}
-                )
+                named = {**saying.attributes, "file": self.small(result.name)}
+                saying = replace(saying, attributes=named)
             call = self._answered(result.call_id, Role.TOOL)
             episode = self._episode(
                 saying,

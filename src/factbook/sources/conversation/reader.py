@@ -18,14 +18,7 @@ from factbook import policy
 from factbook.model.facts import Cursor, Millis
 from factbook.redaction.base import Redacting
 from factbook.sources.base import Batch
-from factbook.sources.conversation.document import (
-    Element,
-    Elements,
-    Readable,
-    Unreadable,
-    members,
-    opened,
-)
+from factbook.sources.conversation.document import Elements, Readable, Unreadable, members, opened
 from factbook.sources.conversation.parser import ChatParser
 from factbook.sources.encoding import open_utf8
 from factbook.sources.files import ZIP, may_be_chat
@@ -81,11 +74,8 @@ class _Limited:
 
 
 def _host(elements: Elements) -> str:
-    for element in islice(elements, _LOOKED_AT):
-        host = host_of(_whole(element.value))
-        if host:
-            return host
-    return ""
+    hosts = (host_of(_whole(element.value)) for element in islice(elements, _LOOKED_AT))
+    return next(filter(None, hosts), "")
 
 
 def _host_of_lines(path: Path) -> str:
@@ -111,9 +101,7 @@ def _host_of_line(line: bytes) -> str:
 
 def _whole(value: object) -> object:
     """Return a list of messages as the conversation that it is."""
-    if isinstance(value, list):
-        return {"messages": value}
-    return value
+    return {"messages": value} if isinstance(value, list) else value
 
 
 def read(
@@ -186,11 +174,16 @@ def _elements(
     reading: FileReading, elements: Elements, batch_bytes: int, *, start: int, scale: float
 ) -> Iterator[Batch]:
     """Take all values of one document; each of its bytes is `scale` bytes of the file."""
+    assert isinstance(reading.parser, ChatParser)
     before = reading.line
     counted = 0
     size, _ = reading.state()
     for element in elements:
-        _take(reading, element)
+        at = reading.parser.number + 1  # of the next message, which is where a bad value stands
+        if element.reason:
+            reading.reject(element.reason, element.detail, element.text, position=at, offset=0)
+        else:
+            reading.value(_whole(element.value), position=at, offset=0)
         if elements.bytes - counted >= batch_bytes:
             counted = elements.bytes
             reading.count.lines += before + elements.lines - reading.line
@@ -202,21 +195,6 @@ def _elements(
         reading.count.repaired[elements.mended] = reading.count.repaired.get(elements.mended, 0) + 1
     reading.count.lines += before + elements.lines - reading.line
     reading.line = before + elements.lines
-
-
-def _take(reading: FileReading, element: Element) -> None:
-    if element.reason:
-        reading.reject(
-            element.reason, element.detail, element.text, position=_next(reading), offset=0
-        )
-    else:
-        reading.value(_whole(element.value), position=_next(reading), offset=0)
-
-
-def _next(reading: FileReading) -> int:
-    """Return the number of the message that comes next, which is where a bad value stands."""
-    assert isinstance(reading.parser, ChatParser)
-    return reading.parser.number + 1
 
 
 def message_at(path: Path, position: int) -> bytes:

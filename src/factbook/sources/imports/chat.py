@@ -113,9 +113,7 @@ def message(record: object) -> Message | BadMessage:
 def _role_word(record: Fields) -> object:
     """Return what a record says of who speaks; of an author object its role."""
     word = first(record, _ROLE)
-    if isinstance(word, Mapping):
-        return first(word, ("role", "name"))
-    return word
+    return first(word, ("role", "name")) if isinstance(word, Mapping) else word
 
 
 def _person(record: Fields) -> str:
@@ -138,9 +136,8 @@ def _messages(record: Fields) -> list[object] | None:
 
 
 def _has_calls(record: Fields) -> bool:
-    return isinstance(record.get("tool_calls"), list) or isinstance(
-        record.get("function_call"), Mapping
-    )
+    calls, single = record.get("tool_calls"), record.get("function_call")
+    return isinstance(calls, list) or isinstance(single, Mapping)
 
 
 def _calls(record: Fields) -> tuple[ImportedCall, ...]:
@@ -160,7 +157,6 @@ def _calls(record: Fields) -> tuple[ImportedCall, ...]:
             )
     single = record.get("function_call")
     if isinstance(single, Mapping):
-        imported_calls.append(
-            ImportedCall(name=name_of(single.get("name")), given=single.get("arguments"))
-        )
+        name = name_of(single.get("name"))
+        imported_calls.append(ImportedCall(name=name, given=single.get("arguments")))
     return tuple(imported_calls)

@@ -46,7 +46,8 @@ def is_conversation(record: Fields) -> bool:
 
 def conversation(record: Fields) -> Conversation:
     """Return a conversation: the current branch in order, then what stands beside it."""
-    nodes = _nodes(record)
+    mapping = record.get("mapping")
+    nodes: dict[str, object] = dict(mapping) if isinstance(mapping, Mapping) else {}
     branch = _branch(record, nodes)
     taken = set(branch)
     messages = [_message(nodes[name], beside=False) for name in branch]
@@ -58,11 +59,6 @@ def conversation(record: Fields) -> Conversation:
         title=name_of(record.get("title")),
         at=record.get("create_time"),
     )
-
-
-def _nodes(record: Fields) -> dict[str, object]:
-    mapping = record.get("mapping")
-    return dict(mapping) if isinstance(mapping, Mapping) else {}
 
 
 def _branch(record: Fields, nodes: dict[str, object]) -> list[str]:
@@ -148,9 +144,8 @@ def _said(content: Fields | str, record: Fields, role: Role | None) -> tuple[Con
         return ContentParts(), "thoughts"
     if kind == "tether_quote":  # a page or file that was quoted, whoever the record says wrote it
         name = id_of(content, ("title", "domain", "url"))
-        return ContentParts(
-            results=(Result(name=name, text=read_blocks(content.get("text")).text),)
-        ), ""
+        text = read_blocks(content.get("text")).text
+        return ContentParts(results=(Result(name=name, text=text),)), ""
     text = _words(content)
     recipient = record.get("recipient")
     if role is Role.ASSISTANT and isinstance(recipient, str) and recipient not in ("", _EVERYBODY):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import ClassVar, Final
 
 from factbook import policy
@@ -78,6 +78,7 @@ _IGNORED: Final[Mapping[str, str]] = {
     "bridge-session": "remote control",
     "started": "workflow started",
 }
+_TITLES: Final = {"ai-title": "aiTitle", "custom-title": "customTitle", "agent-name": "agentName"}
 
 _PROGRESS: Final = RecordOutcome("ignored", "progress")  # a sixth of all records, none of its own
 _CALL: Final = RecordOutcome("kept", "assistant: tool call")
@@ -128,15 +129,13 @@ class ClaudeParser(Parser):
         self._warm = state.get("warm") is True  # the answer to a warm-up is awaited
         self._queue = [_Entry(*row) for row in rows_in(state, "queue", 5)]
         self._sent = texts_in(state, "sent")  # queued prompts that were stated already
-        self._leaves = {
-            leaf: str(title) for leaf, title in items_in(state, "leaves")
-        }  # titles by the record they name
+        self._leaves = {leaf: str(title) for leaf, title in items_in(state, "leaves")}  # by record
 
     def save(self) -> dict[str, object]:
         state = super().save()
         state["first_session"] = self._first_session
         state["warm"] = self._warm
-        state["queue"] = [entry.save() for entry in self._queue]
+        state["queue"] = [list(astuple(entry)) for entry in self._queue]
         state["sent"] = list(self._sent)
         state["leaves"] = dict(self._leaves)
         return state
@@ -165,8 +164,7 @@ class ClaudeParser(Parser):
         if isinstance(kind, str):
             if kind in _IGNORED:
                 return RecordOutcome("ignored", _IGNORED[kind])
-            handler = _HANDLERS.get(kind)
-            if handler is not None:
+            if handler := _HANDLERS.get(kind):
                 return handler(self, record)
         return RecordOutcome("unknown", kind_name(kind))
 
@@ -196,9 +194,7 @@ class ClaudeParser(Parser):
                 self._branch_at = here
                 self.note_branch(here[1])
         if self._leaves:
-            title = self._leaves.get(ident(get("uuid")))
-            if title:
-                self.title = title
+            self.title = self._leaves.get(ident(get("uuid"))) or self.title
 
     def _base(self, record: dict[str, object]) -> str:
         """Return what uids of a record begin with: the uuid that it has in all of its copies."""
@@ -302,9 +298,7 @@ class ClaudeParser(Parser):
             if results:
                 if texts:
                     self._typed("\n\n".join(texts), record)
-                if kept:
-                    return _RESULT
-                return RecordOutcome("ignored", "tool result without text")
+                return _RESULT if kept else RecordOutcome("ignored", "tool result without text")
             if other and not texts:
                 return RecordOutcome("unknown", other)
             content = "\n\n".join(texts)
@@ -385,15 +379,12 @@ class ClaudeParser(Parser):
         name = name.strip()
         name = name if name.startswith("/") else f"/{name}"
         typed = f"{name} {(args or '').strip()}".strip()
-        attributes = {"slash_command": self.small(name)}
-        # A bare /clear or /model says nothing that a question would look for.
-        embed = typed != name
         self.prompt(
             typed,
             uid=base,
             subject=subject,
-            attributes=attributes,
-            embed=embed,
+            attributes={"slash_command": self.small(name)},
+            embed=typed != name,  # a bare /clear or /model says nothing that is looked for
             asks_us=is_our_prompt(name),
         )
         return RecordOutcome("kept", "slash command")
@@ -410,8 +401,7 @@ class ClaudeParser(Parser):
         if not result or not result.strip():
             return RecordOutcome("ignored", "task notification")
         call_id = (block(text, "tool-use-id") or "").strip()
-        known = self.calls.get(call_id)
-        call = known or OpenCall("", self.task or f"session_{self.named}")
+        call = self.calls.get(call_id) or OpenCall("", self.task or f"session_{self.named}")
         summary = (block(text, "summary") or "").strip()
         self.result(f"{summary}\n{result}".strip(), call, call_id=ident(call_id), uid=base)
         return RecordOutcome("kept", "result of a background task")
@@ -467,9 +457,8 @@ class ClaudeParser(Parser):
         _, mark, typed = text.partition(_SAID)
         if mark:
             typed = typed.partition(_AFTER_SAID)[0]
-            self.prompt(
-                typed, uid=f"{self._base(record)}:said", subject=self._subject("task", record)
-            )
+            uid = f"{self._base(record)}:said"
+            self.prompt(typed, uid=uid, subject=self._subject("task", record))
 
     def _system(self, record: dict[str, object]) -> RecordOutcome:
         subtype = record.get("subtype")
@@ -526,9 +515,7 @@ class ClaudeParser(Parser):
             self.shell_prompt(text, uid=self._base(record), subject=self._subject("task", record))
             return RecordOutcome("kept", "command that the user ran")
         outcome = self._typed(text, record)
-        return (
-            RecordOutcome(outcome.where, "queued prompt") if outcome.kind == "prompt" else outcome
-        )
+        return outcome._replace(kind="queued prompt") if outcome.kind == "prompt" else outcome
 
     def _queue_operation(self, record: dict[str, object]) -> RecordOutcome:
         """Follow the queue of prompts: one that was taken out while the agent worked has no record.
@@ -541,18 +528,11 @@ class ClaudeParser(Parser):
         if operation == "enqueue":
             text = _joined(record.get("content"))
             waiting = not _is_notice(text)
-            entry = _Entry(
-                text=self._told(text) if waiting else "",
-                timestamp=self.stamp(),
-                position=self.position,
-                offset=self.offset,
-                told=not waiting,
-            )
-            self._queue.append(entry)
+            told = self._told(text) if waiting else ""
+            self._queue.append(_Entry(told, self.stamp(), self.position, self.offset, not waiting))
             del self._queue[:-QUEUED]
-            return RecordOutcome(
-                "ignored", "queue: prompt" if waiting else "queue: task notification"
-            )
+            what = "queue: prompt" if waiting else "queue: task notification"
+            return RecordOutcome("ignored", what)
         if operation == "dequeue":
             del self._queue[:1]
             return RecordOutcome("ignored", "queue: dequeue")
@@ -626,11 +606,8 @@ class ClaudeParser(Parser):
 
     def _title(self, record: dict[str, object]) -> RecordOutcome:
         kind = str(record["type"])
-        key = {"ai-title": "aiTitle", "custom-title": "customTitle", "agent-name": "agentName"}[
-            kind
-        ]
-        new = self.note_title(record.get(key), kind, by_user=kind == "custom-title")
-        if new:
+        by_user = kind == "custom-title"
+        if self.note_title(record.get(_TITLES[kind]), kind, by_user=by_user):
             return RecordOutcome("kept", f"title ({kind})")
         return RecordOutcome("ignored", f"{kind}: again")
 
@@ -670,10 +647,8 @@ class ClaudeParser(Parser):
 
 
 _HANDLERS: Final[Mapping[str, Callable[[ClaudeParser, dict[str, object]], RecordOutcome]]] = {
-    "agent-name": ClaudeParser._title,
-    "ai-title": ClaudeParser._title,
+    **dict.fromkeys(_TITLES, ClaudeParser._title),
     "attachment": ClaudeParser._attachment,
-    "custom-title": ClaudeParser._title,
     "pr-link": ClaudeParser._pull_request,
     "queue-operation": ClaudeParser._queue_operation,
     "result": ClaudeParser._workflow_result,
@@ -691,9 +666,6 @@ class _Entry:
     position: int
     offset: int
     told: bool  # whether it needs no episode of its own
-
-    def save(self) -> list[object]:
-        return [self.text, self.timestamp, self.position, self.offset, self.told]
 
 
 def _uuid(record: Mapping[str, object]) -> str:
@@ -728,7 +700,7 @@ def _joined(content: object) -> str:
             text = part.get("text")
             if isinstance(text, str):
                 texts.append(text)
-            elif part.get("type") == "image" or part.get("type") == "document":
+            elif part.get("type") in ("image", "document"):
                 texts.append(f"[{part['type']}]")
     return "\n\n".join(texts)
 

@@ -211,8 +211,7 @@ class CodexParser(Parser):
     def _folder(self, cwd: object) -> None:
         if cwd:
             self.project = self.small(cwd)
-            if not self.home:
-                self.home = self.project
+            self.home = self.home or self.project
 
     def _start_turn(self, payload: dict[str, object]) -> None:
         turn = ident(payload.get("turn_id"))
@@ -235,8 +234,7 @@ class CodexParser(Parser):
                 if kind in {"task_complete", "turn_aborted", "turn_complete"}:
                     self._release()
                 return RecordOutcome("ignored", f"event: {kind}")
-            handler = _EVENTS.get(kind)
-            if handler is not None:
+            if handler := _EVENTS.get(kind):
                 return handler(self, payload)
         return RecordOutcome("unknown", f"event: {kind_name(kind)}")
 
@@ -257,8 +255,7 @@ class CodexParser(Parser):
         text = command_line(command) if isinstance(command, list) else str(command or "")
         if not text.strip():
             return RecordOutcome("ignored", "event: exec_command_end")
-        name = call_id or self.here()
-        subject = f"task_{name}"
+        subject = f"task_{call_id or self.here()}"
         self.shell_prompt(text, uid=f"shell:{call_id or self.somewhere()}", subject=subject)
         self.result(
             text_in(payload, "aggregated_output"),
@@ -271,19 +268,14 @@ class CodexParser(Parser):
         return RecordOutcome("kept", "command that the user ran")
 
     def _thread_name(self, payload: dict[str, object]) -> RecordOutcome:
-        new = self.note_title(payload.get("thread_name"), "thread-name")
-        return (
-            RecordOutcome("kept", "title")
-            if new
-            else RecordOutcome("ignored", "event: thread_name_updated")
-        )
+        if self.note_title(payload.get("thread_name"), "thread-name"):
+            return RecordOutcome("kept", "title")
+        return RecordOutcome("ignored", "event: thread_name_updated")
 
     def _prompt(self, text: str) -> RecordOutcome:
         scope = self._turn or self._origin or self.scope
-        number = self._prompts
+        number = self._prompts if self._turn else self.position - self._below
         self._prompts += 1
-        if not self._turn:
-            number = self.position - self._below
         kept = self.prompt(
             text,
             uid=f"{scope}:prompt:{number}",
@@ -298,20 +290,12 @@ class CodexParser(Parser):
         Where the file has events, the copy is held back until the event or the answer comes.
         """
         text = _typed_text(payload)
-        if not text or self._heard:
-            kind = "context or copy of a prompt"
-            return RecordOutcome("ignored", f"item: user message ({kind})")
-        if not self._events:
-            return self._prompt(text)
-        self._held.append(
-            _Held(
-                text=storable(self.redactor.redact(text))[: policy.PROMPT_CHARS],
-                timestamp=self.stamp(),
-                position=self.position,
-                offset=self.offset,
-            )
-        )
-        del self._held[:-_HELD]
+        if text and not self._heard:
+            if not self._events:
+                return self._prompt(text)
+            redacted = storable(self.redactor.redact(text))[: policy.PROMPT_CHARS]
+            self._held.append(_Held(redacted, self.stamp(), self.position, self.offset))
+            del self._held[:-_HELD]
         return RecordOutcome("ignored", "item: user message (context or copy of a prompt)")
 
     def _release(self) -> None:
@@ -333,8 +317,7 @@ class CodexParser(Parser):
             return self._message(payload)
         if kind in _IGNORED_ITEMS:
             return RecordOutcome("ignored", f"item: {kind}")
-        handler = _ITEMS.get(kind)
-        if handler is not None:
+        if handler := _ITEMS.get(kind):
             self._release()
             return handler(self, payload)
         return RecordOutcome("unknown", f"item: {kind_name(kind)}")
@@ -348,11 +331,10 @@ class CodexParser(Parser):
         self._release()
         number = self._replies
         self._replies += 1
-        message_id = ident(payload.get("id"))
         uid = f"{self._turn}:reply:{number}" if self._turn else f"{self.somewhere()}:reply"
         kept = self.reply(
             _content_text(payload.get("content")),
-            uid=message_id or uid,
+            uid=ident(payload.get("id")) or uid,
             subject=f"action_{self.here()}",
             group=self._turn,
         )
@@ -598,10 +580,8 @@ def _typed_text(payload: Mapping[str, object]) -> str:
 
     Newer versions say what each part of it is; in older ones the form of the text has to tell.
     """
-    content, said = (
-        payload.get("content"),
-        payload.get("internal_chat_message_metadata_passthrough"),
-    )
+    content = payload.get("content")
+    said = payload.get("internal_chat_message_metadata_passthrough")
     kinds = said.get("content_item_kinds") if isinstance(said, dict) else None
     if isinstance(content, list) and isinstance(kinds, list) and len(kinds) == len(content):
         parts = zip(content, kinds, strict=True)

@@ -84,10 +84,8 @@ def discover(
     Raises PathMissing, PathUnreadable (for a path that was given), NoLogsFound.
     """
     hosts = hosts or detect
-    given = bool(paths)
-    roots = [Path(path).expanduser() for path in paths]
-    if not given:
-        roots = [folder for folder in default_folders() if folder.is_dir()]
+    where = [Path(path).expanduser() for path in paths] or default_folders()
+    roots = where if paths else [folder for folder in where if folder.is_dir()]
     for root in roots:
         _check(root)
     discovery = Discovery()
@@ -100,7 +98,6 @@ def discover(
         else:
             _add(os.path.realpath(root), discovery, seen, hosts, others, owner, named=True)
     if not discovery.files and not discovery.unsupported:
-        where = roots if given else default_folders()
         aside = "".join(f"; {path}: {why}" for path, why in discovery.skipped[:_NAMED])
         raise NoLogsFound(path=", ".join(str(path) for path in where) + aside)
     return discovery

@@ -81,12 +81,8 @@ def _pairs(tags: list[re.Match[str]]) -> Iterator[tuple[int, int]]:
 def _outside(tags: list[re.Match[str]], spans: list[tuple[int, int]]) -> list[re.Match[str]]:
     """Return the tags that stand in none of the spans, which are sorted and apart."""
     starts = [start for start, _ in spans]
-    outside: list[re.Match[str]] = []
-    for tag in tags:
-        before = bisect_right(starts, tag.start()) - 1
-        if before < 0 or spans[before][1] <= tag.start():
-            outside.append(tag)
-    return outside
+    before = [(tag, bisect_right(starts, tag.start()) - 1) for tag in tags]
+    return [tag for tag, n in before if n < 0 or spans[n][1] <= tag.start()]
 
 
 def _merged(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -85,9 +85,7 @@ class GeminiParser(Parser):
         return RecordOutcome("unknown", kind_name(kind))
 
     def _header(self, record: Mapping[str, object]) -> None:
-        session = ident(record.get("sessionId"))
-        if session:
-            self.session = session
+        self.session = ident(record.get("sessionId")) or self.session
         if record.get("kind") == "subagent":
             self._by_model = True
             self.agent = self.session
@@ -170,34 +168,30 @@ class GeminiParser(Parser):
         replied = not self._again(text, copied=isinstance(content, list)) and self.reply(
             text, uid=uid, subject=f"action_{self.here()}", group=group
         )
-        calls = record.get("toolCalls")
-        count = 0
-        for call in calls if isinstance(calls, list) else []:
-            if isinstance(call, dict):
-                self._call(call, uid, count, group)
-                count += 1
-        if replied and count:
+        listed = record.get("toolCalls")
+        calls = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+        for number, call in enumerate(calls):
+            self._call(call, uid, number, group)
+        if replied and calls:
             return RecordOutcome("kept", "assistant: text and tool call")
-        if count:
+        if calls:
             return RecordOutcome("kept", "assistant: tool call")
         if replied:
             return RecordOutcome("kept", "assistant: text")
         return RecordOutcome("ignored", "assistant: empty")
 
     def _call(self, call: dict[str, object], uid: str, count: int, group: str) -> None:
-        tool = text_in(call, "name")
         call_id = ident(call.get("id"))
-        subject = f"action_{call_id}" if call_id else f"action_{self.here()}"
         unnamed = f"{uid}:call:{count}"
         written = self.timestamp
         if call.get("timestamp") is not None:
             self.place(self.position, self.offset, call.get("timestamp"))
         known = self.call(
-            tool,
+            text_in(call, "name"),
             call.get("args"),
             call_id=call_id,
             uid=f"call:{call_id}" if call_id else unnamed,
-            subject=subject,
+            subject=f"action_{call_id or self.here()}",
             group=group,
         )
         status = call.get("status")

@@ -29,7 +29,6 @@ _FOUND: Final = re2.compile(
 )
 _EXIT_CODE: Final = re.compile(r"(?:Error: )?Exit code:? (-?\d{1,10})(?:\n|$)", re.IGNORECASE)
 
-
 _GO_FAILED: Final = re2.compile(rb"(?m)^(?:\[[\w:.-]+\] )?[ \t]*--- FAIL: ")
 _GO_TOLD: Final = re2.compile(rb"^(?:\[[\w:.-]+\] )?[ \t]+\S+\.go:\d+: \S")
 _ASSERTED: Final = re2.compile(rb"^[ \t]+Error(?: Trace)?:")
@@ -213,9 +212,8 @@ def _noted(text: str, start: int, end: int, count: int, budget: int) -> tuple[li
             hits += islice((hit for hit in spans if hit not in known), count - len(hits))
     chosen: list[tuple[int, int, str]] = []
     for a, b in hits:
-        line = _line(
-            middle[a : min(b, a + 4 * policy.RESULT_LINE_CHARS)].decode("utf-8", "replace")
-        )
+        shown = middle[a : min(b, a + 4 * policy.RESULT_LINE_CHARS)]
+        line = _line(shown.decode("utf-8", "replace"))
         if len(chosen) < count and len(line) < budget:
             chosen.append((a, b, line))
             budget -= len(line) + 1

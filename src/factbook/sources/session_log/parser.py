@@ -41,7 +41,6 @@ _SILENT: Final = "(no output)"
 MODEL: Final[Mapping[str, str]] = {"author": "model"}
 """Attribute of a prompt that stands where the user's stand but was written by a model."""
 
-
 _episode: Final = fast_dataclass.by_name(Episode)
 _field: Final = fast_dataclass.by_name(Field)
 
@@ -169,9 +168,7 @@ class Parser(ABC):
         self.stated: dict[str, None] = dict.fromkeys(texts_in(state, "stated"))
         self.asked = text_in(state, "asked")  # the prompt that was a command of factbook
         self._servers = dict.fromkeys(texts_in(state, "servers"))  # ours, under other names
-        self._undecided = {
-            call_id: _undecided(raw) for call_id, raw in items_in(state, "undecided")
-        }
+        self._undecided = {id_: _undecided(raw) for id_, raw in items_in(state, "undecided")}
 
     def save(self) -> dict[str, object]:
         """Return what reading on needs, as JSON data."""

@@ -118,8 +118,6 @@ def without(text: str, tag: str) -> str:
     left open.
     """
     start = _opening(text, tag, 0)
-    if start < 0:
-        return text
     closing = f"</{tag}>"
     parts: list[str] = []
     at = 0

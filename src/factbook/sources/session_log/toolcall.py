@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from pathlib import PurePosixPath
 from typing import Final
 
@@ -80,7 +81,6 @@ _SHELLS: Final = frozenset({"bash", "dash", "sh", "zsh"})
 _PATCHED: Final = re.compile(
     r"^\*\*\* (?:(Add|Update|Delete) File|(Move) to): (.+?)[ \t\r]*$", re.MULTILINE
 )
-
 
 _field: Final = fast_dataclass.by_name(Field)
 
@@ -165,12 +165,9 @@ def _normal(tool: str, given: Mapping[str, object]) -> Mapping[str, object]:
 def command_line(arguments: list[object]) -> str:
     """Return a list of arguments as one command line; of `bash -lc X` the X."""
     words = [str(word) for word in arguments]
-    if (
-        len(words) == 3
-        and PurePosixPath(words[0]).name in _SHELLS
-        and words[1] in {"-c", "-lc", "-ic"}
-    ):
-        return words[2]
+    match words:
+        case [shell, "-c" | "-lc" | "-ic", command] if PurePosixPath(shell).name in _SHELLS:
+            return command
     return shlex.join(words)
 
 
@@ -225,8 +222,6 @@ def _compact(item: object) -> str:
 
 def _add_patched(lines: Lines, patch: str) -> None:
     """Add the files that a patch touches, each with what happens to it."""
-    for count, match in enumerate(_PATCHED.finditer(patch)):
-        if count >= _MANY:
-            break
+    for match in islice(_PATCHED.finditer(patch), _MANY):
         lines.add("path", match[3], field="path", limit=PATH_CHARS)
         lines.add("change", (match[1] or match[2]).lower(), field="change")

@@ -61,17 +61,12 @@ def vouched(reads: Reads, owner: str) -> list[Life]:
     lives = list(filter(holds, reads.lives(LifeWhere(owner=owner, kinds=_SAID, current=True))))
     # A fact is as trusted as its best evidence: nobody told what is known from others alone.
     asked = [life.id for life in lives if life.trust is not Trust.EXTERNAL]
-    rows = [
-        evidence
-        for evidence in reads.evidence(fact_ids=asked)
-        if evidence.stance is Stance.SUPPORTS
-    ]
+    rows = [row for row in reads.evidence(fact_ids=asked) if row.stance is Stance.SUPPORTS]
     heads = reads.heads({row.episode_id for row in rows})
     told = {row.fact_id for row in rows if heads[row.episode_id].told}
     open_ = [life.id for life in lives if not life.pinned and life.id not in told]
-    words = reads.find(
-        EVENT, {"target_kind": "fact", "target_id": open_, "op": ("rate", "confirm")}
-    )
+    where = {"target_kind": "fact", "target_id": open_, "op": ("rate", "confirm")}
+    words = reads.find(EVENT, where)
     right = {
         word.target_id: word.op == "confirm" or word.detail.get("why") == "right" for word in words
     }

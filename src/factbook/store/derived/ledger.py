@@ -210,14 +210,11 @@ def rejections(reads: Reads, filters: RejectionFilters, *, limit: int) -> list[R
         if len(page) < limit:
             break
         where["id"] = Below(page[-1].id)
-    places = {
-        source.id: source.source.uri
-        for source in reads.sources(ids={refusal.source_id for refusal in refusals})
-    }
+    states = reads.sources(ids={refusal.source_id for refusal in refusals})
+    places = {state.id: state.source.uri for state in states}
     return [
         Rejection(
-            source=places.get(row.source_id, ""),
-            **{name: getattr(row, name) for name in _SHOWN},
+            source=places.get(row.source_id, ""), **{name: getattr(row, name) for name in _SHOWN}
         )
         for row in refusals[:limit]
     ]

@@ -76,9 +76,8 @@ def results_of(reads: Reads, search_id: int) -> list[ResultRow]:
 
 def untold_finds(reads: Reads, search_id: int) -> list[tuple[Fact, float | None]]:
     """Return the new facts of a search that hold still, with what is nearest, oldest first."""
-    nearest = {
-        find.fact_id: find.nearest for find in reads.find(SEARCH_FIND, {"search_id": search_id})
-    }
+    finds = reads.find(SEARCH_FIND, {"search_id": search_id})
+    nearest = {find.fact_id: find.nearest for find in finds}
     facts = reads.facts_by_id(sorted(nearest))
     return [
         (fact, nearest[fact.id])
@@ -143,19 +142,10 @@ def unplanned(reads: Reads) -> list[LearnPrompt]:
 
 
 def _with_rest(reads: Reads, rows: Sequence[PromptRow]) -> list[LearnPrompt]:
-    where = {
-        "owner": EVERYONE,
-        "learn_prompt_id": [row.id for row in rows],
-        "state": LEFT,
-    }
+    where = {"owner": EVERYONE, "learn_prompt_id": [row.id for row in rows], "state": LEFT}
     left = reads.tally(SEARCH_TASK, ("learn_prompt_id",), where) if rows else {}
     return [
-        LearnPrompt(
-            *row[:4],
-            left[(row.id,)].rows if (row.id,) in left else 0,
-            row.created_at,
-            row.updated_at,
-        )
+        LearnPrompt(*row[:4], left[row.id,].rows if (row.id,) in left else 0, *row[5:])
         for row in rows
     ]
 

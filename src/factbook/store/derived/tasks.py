@@ -34,9 +34,6 @@ def unheard(
 ) -> list[StoredEpisode]:
     """Return messages of owners that were not read yet, oldest first."""
     said = Filters(
-        owner=owner,
-        episode_kinds=[EpisodeKind.TURN],
-        roles=[Role.USER],
-        trusts=[Trust.DIRECT],
+        owner=owner, episode_kinds=[EpisodeKind.TURN], roles=[Role.USER], trusts=[Trust.DIRECT]
     )
     return reads.untasked(HEARD, said, now=now, limit=limit)

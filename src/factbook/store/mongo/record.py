@@ -336,11 +336,7 @@ class TypedRecord:
         if not document["subject_id"]:
             raise UsageError(detail="a document of a typed memory names whose it is")
         kept = {name: value for name, value in document.items() if name != "was"}
-        return kept | {
-            "tenant_id": self._tenant,
-            "commit": number,
-            "schema_version": SCHEMA,
-        }
+        return kept | {"tenant_id": self._tenant, "commit": number, "schema_version": SCHEMA}
 
     def _insert(self, head: Document) -> None:
         """Insert a document of the journal; raises RecordChanged where another has its place."""
@@ -507,28 +503,20 @@ class TypedRecord:
         number, is_done = self._last()
         if not number:
             return []
-        problems = []
+        found = []
         for collection, indexes in INDEXES.items():
             listed = self._again(lambda here: list(here.list_indexes()), self._db[collection])
             built = [[*index["key"].items()] for index in listed]
             for name, keys in indexes.items():
                 if built and [*keys] not in built:
-                    problems.append(
-                        Problem(
-                            what="typed store",
-                            detail=f"{collection} in {self.name} lacks its index {name};"
-                            f" {_REPAIRS} builds it",
-                        )
-                    )
+                    lacks = f"{collection} in {self.name} lacks its index {name}"
+                    found.append(f"{lacks}; {_REPAIRS} builds it")
         if not is_done:
-            problems.append(
-                Problem(
-                    what="typed store",
-                    detail=f"commit {number} in {self.name} was left half way; the next write"
-                    f" ends it, and {_REPAIRS} does",
-                )
+            found.append(
+                f"commit {number} in {self.name} was left half way; the next write ends it, and"
+                f" {_REPAIRS} does"
             )
-        return problems
+        return [Problem(what="typed store", detail=detail) for detail in found]
 
     @contextmanager
     def holding(self) -> Iterator[None]:

@@ -124,9 +124,7 @@ class SplitStore:
 
     def __getattr__(self, name: str) -> Any:
         value = getattr(self._base, name)
-        if name in _ASKING:
-            return functools.partial(self._asked, value)
-        return value
+        return functools.partial(self._asked, value) if name in _ASKING else value
 
     def _asked(self, read: Callable[..., Any], *args: Any, **named: Any) -> Any:
         self.bring_up()

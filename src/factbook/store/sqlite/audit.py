@@ -407,13 +407,8 @@ def _spans(connection: apsw.Connection) -> list[Problem]:
 
 
 def _claims(connection: apsw.Connection) -> list[Problem]:
-    wrong = [
-        row[0]
-        for row in connection.execute(
-            "SELECT id, claim, owner, subject, predicate, object FROM fact_row"
-        )
-        if claim_digest(row[2], row[3], row[4], row[5]) != row[1]
-    ]
+    rows = connection.execute("SELECT id, claim, owner, subject, predicate, object FROM fact_row")
+    wrong = [row[0] for row in rows if claim_digest(*row[2:]) != row[1]]
     return [Problem(what="claim", detail=f"{id_}: its digest is another") for id_ in wrong[:_SHOWN]]
 
 

@@ -43,6 +43,7 @@ from factbook.store.sqlite.rows import (
     EPISODE_KINDS,
     FACT,
     FACT_KINDS,
+    IN,
     KEPT,
     NO_OBSERVATION,
     ROLES,
@@ -60,12 +61,7 @@ from factbook.store.sqlite.rows import (
     limited,
 )
 
-_LIFE = (
-    "SELECT f.id, f.owner, f.subject, f.predicate, f.object, f.statement, f.kind, f.status,"
-    " f.confidence, f.confidence_at, f.trust, f.evidence_count, f.occurred_at, f.retired_at,"
-    " f.valid_to, f.merged_into_id, f.superseded_by, f.pinned, f.embeddable, f.episode_id, f.claim,"
-    " f.learned_at FROM"
-)
+_LIFE = f"SELECT {', '.join(f'f.{name}' for name in Life._fields)} FROM"
 _HEAD = (
     "SELECT e.id, e.uid, e.source_id, s.uri, s.host, e.kind, e.role, e.trust, e.owner, e.speaker,"
     " e.session, e.injected, e.occurred_at, e.position, e.byte_offset, e.attributes"
@@ -78,7 +74,6 @@ _EVIDENCE = (
 )
 INDEXED: Final = {"episode": "text", "fact": "statement"}  # what of a row is in its index
 _GRAPH: Final = repr(FactKind.GRAPH.value)
-_IN = "(SELECT value FROM json_each(?))"
 _ENDS_IN = "(SELECT substr(value, -12) FROM json_each(?))"
 # What a prefix finds: the key itself and what stands below it, never a longer segment; and no
 # character of it is a wildcard. The first two alone lead through an index.
@@ -154,7 +149,7 @@ class LedgerReads(Rows):
         bindings: list[Any] = []
         for column, wanted in (("id", ids), ("key", keys)):
             if wanted is not None:
-                sql += f" AND {column} IN {_IN}"
+                sql += f" AND {column} IN {IN}"
                 bindings.append(json_list(wanted))
         if owner is not EVERYONE:
             sql += (
@@ -165,9 +160,7 @@ class LedgerReads(Rows):
         return [_as_source(row) for row in sorted(self._rows(sql, bindings))]
 
     def facts_by_id(self, ids: Sequence[int]) -> dict[int, Fact]:
-        rows = self._rows(
-            f"{FACT} WHERE f.id IN (SELECT value FROM json_each(?))", (json_list(ids),)
-        )
+        rows = self._rows(f"{FACT} WHERE f.id IN {IN}", (json_list(ids),))
         return {row[0]: as_fact(row) for row in rows}
 
     def facts(
@@ -201,15 +194,15 @@ class LedgerReads(Rows):
 
     def texts(self, target: str, ids: Sequence[int]) -> dict[int, str]:
         column = INDEXED[target]
-        sql = f"SELECT id, {column} FROM {ROWS[target]} WHERE id IN {_IN} ORDER BY id"
+        sql = f"SELECT id, {column} FROM {ROWS[target]} WHERE id IN {IN} ORDER BY id"
         return dict(self._rows(sql, (json_list(ids),))) if ids else {}
 
     def heads(self, ids: Collection[int]) -> dict[int, EpisodeHead]:
-        rows = self._rows(f"{_HEAD} WHERE e.id IN {_IN}", (json_list(ids),)) if ids else []
+        rows = self._rows(f"{_HEAD} WHERE e.id IN {IN}", (json_list(ids),)) if ids else []
         return {row[0]: _as_head(row) for row in rows}
 
     def whole_episodes(self, ids: Collection[int]) -> list[KeptEpisode]:
-        rows = self._rows(f"{KEPT} AND e.id IN {_IN} ORDER BY e.id", (json_list(ids),))
+        rows = self._rows(f"{KEPT} AND e.id IN {IN} ORDER BY e.id", (json_list(ids),))
         return [as_kept(row) for row in rows]
 
     def evidence(
@@ -235,7 +228,7 @@ class LedgerReads(Rows):
         column, ids = ("fact_id", fact_ids) if fact_ids is not None else ("episode_id", episode_ids)
         if not ids:
             return []
-        return self._evidence("evidence_row v", f"v.{column} IN {_IN}", json_list(ids))
+        return self._evidence("evidence_row v", f"v.{column} IN {IN}", json_list(ids))
 
     def _evidence(self, table: str, where: str, binding: object) -> list[EvidenceRow]:
         sql = (
@@ -261,9 +254,7 @@ class LedgerReads(Rows):
         return [as_life(row) for row in rows]
 
     def episodes_by_id(self, ids: Sequence[int]) -> dict[int, StoredEpisode]:
-        rows = self._rows(
-            f"{EPISODE} WHERE e.id IN (SELECT value FROM json_each(?))", (json_list(ids),)
-        )
+        rows = self._rows(f"{EPISODE} WHERE e.id IN {IN}", (json_list(ids),))
         return {row[0]: as_episode(row) for row in rows}
 
     def episodes(
@@ -321,16 +312,8 @@ class LedgerWrites(LedgerReads):
             f"INSERT INTO episode_data (id, source_id, kind, role, trust, learned_at, {_SAID})"
             f" VALUES (?,?,?,?,?,?{',?' * (_SAID.count(',') + 1)})",
             [
-                (
-                    id_,
-                    source_id,
-                    episode.kind,
-                    episode.role,
-                    episode.trust,
-                    at,
-                    *_said_by(episode, places),
-                )
-                for id_, (_, at), (source_id, episode) in zip(ids, given, episodes, strict=True)
+                (id_, source_id, new.kind, new.role, new.trust, at, *_said_by(new, places))
+                for id_, (_, at), (source_id, new) in zip(ids, given, episodes, strict=True)
             ],
         )
         self._db.execute(
@@ -351,7 +334,7 @@ class LedgerWrites(LedgerReads):
         self._unindex("episode", ids)
         self.drop_vectors("episode", ids)
         left = self._rows(
-            f"SELECT DISTINCT place_id FROM episode_data WHERE id IN {_IN}", (json_list(ids),)
+            f"SELECT DISTINCT place_id FROM episode_data WHERE id IN {IN}", (json_list(ids),)
         )
         places = self._place_ids(episodes.values())
         self._db.executemany(
@@ -369,7 +352,7 @@ class LedgerWrites(LedgerReads):
             " (SELECT count(*), min(e.occurred_at), max(e.occurred_at) FROM episode_data e"
             "  WHERE e.source_id = source_row.id AND NOT EXISTS (SELECT 1 FROM erased_row x"
             "   WHERE x.target = 'episode' AND x.row_id = e.id))"
-            f" WHERE id IN (SELECT source_id FROM episode_data WHERE id IN {_IN})",
+            f" WHERE id IN (SELECT source_id FROM episode_data WHERE id IN {IN})",
             (json_list(ids),),
         )
 
@@ -396,18 +379,14 @@ class LedgerWrites(LedgerReads):
         column = INDEXED[target]
         self._db.execute(
             f"INSERT INTO {target}_fts(rowid, {column}) SELECT id, {column} FROM {ROWS[target]}"
-            f" WHERE id IN {_IN}",
+            f" WHERE id IN {IN}",
             (json_list(ids),),
         )
 
     def rewrite_history(self, details: Mapping[int, Mapping[str, object]], erasure_id: int) -> None:
         given = {id_: orjson.dumps(detail).decode() for id_, detail in details.items()}
-        sizes = dict(
-            self._rows(
-                f"SELECT id, length(detail) FROM event_row WHERE id IN {_IN}",
-                (json_list(given),),
-            )
-        )
+        sql = f"SELECT id, length(detail) FROM event_row WHERE id IN {IN}"
+        sizes = dict(self._rows(sql, (json_list(given),)))
         begun = self._rows("SELECT 1 FROM erasure_row WHERE id = ?", (erasure_id,))
         if not begun or any(len(detail) > sizes.get(id_, 0) for id_, detail in given.items()):
             raise UsageError(detail="the history is append-only; an erasure makes it shorter")
@@ -514,10 +493,10 @@ def _life_where(where: LifeWhere) -> tuple[str, list[Any]] | None:
         ("superseded_by", where.superseded_by),
     ):
         if values is not None:
-            parts.append(f"f.{column} = ?" if len(values) == 1 else f"f.{column} IN {_IN}")
+            parts.append(f"f.{column} = ?" if len(values) == 1 else f"f.{column} IN {IN}")
             bindings.append(next(iter(values)) if len(values) == 1 else json_list(values))
     if where.subjects is not None:
-        parts.append(f"f.subject IN {_IN} AND {SUBJECT_ENDS} IN {_ENDS_IN}")
+        parts.append(f"f.subject IN {IN} AND {SUBJECT_ENDS} IN {_ENDS_IN}")
         bindings += [json_list(where.subjects)] * 2
     if where.kinds is not None:
         # By name: only so does SQLite use the indexes that hold one kind alone.
@@ -529,18 +508,9 @@ def _life_where(where: LifeWhere) -> tuple[str, list[Any]] | None:
         )
         if FactKind.OBSERVATION not in where.kinds:
             parts.append(NO_OBSERVATION)
-    if any(
-        asked is not None and not asked
-        for asked in (
-            where.claims,
-            where.ids,
-            where.subjects,
-            where.predicates,
-            where.kinds,
-            where.merged_into,
-            where.superseded_by,
-        )
-    ):
+    asked = (where.claims, where.ids, where.subjects, where.predicates, where.kinds)
+    more = (where.merged_into, where.superseded_by)
+    if any(values is not None and not values for values in (*asked, *more)):
         return None
     return f"{table} WHERE {' AND '.join(parts)}", bindings
 
@@ -587,18 +557,11 @@ def _spans_of(
     episodes: Sequence[tuple[int, Episode]],
 ) -> list[tuple[int, Millis | None, Millis | None, int]]:
     """Return (count, first date, last date, source id) of the episodes of each source."""
-    times: dict[int, list[Millis]] = {}
-    counts: dict[int, int] = {}
+    times: dict[int, list[Millis | None]] = {}
     for source_id, episode in episodes:
-        counts[source_id] = counts.get(source_id, 0) + 1
-        if episode.occurred_at is not None:
-            times.setdefault(source_id, []).append(episode.occurred_at)
-    return [
-        (
-            count,
-            min(times.get(source_id, ()), default=None),
-            max(times.get(source_id, ()), default=None),
-            source_id,
-        )
-        for source_id, count in counts.items()
-    ]
+        times.setdefault(source_id, []).append(episode.occurred_at)
+    spans = []
+    for source_id, some in times.items():
+        known = [at for at in some if at is not None]
+        spans.append((len(some), min(known, default=None), max(known, default=None), source_id))
+    return spans

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import apsw
 
 from factbook.errors import EmbedderMismatch, UsageError
-from factbook.store.sqlite.rows import ROWS, VECTOR_TABLES, WAITS, Rows, json_list
-
-_IN = "(SELECT value FROM json_each(?))"
+from factbook.store.sqlite.rows import IN, ROWS, VECTOR_TABLES, WAITS, Rows, json_list
 
 
 class LivingVerbs(Rows):
@@ -33,14 +31,9 @@ class LivingVerbs(Rows):
         self._claim_embedder(model, dim)
         table, column = VECTOR_TABLES[target]
         has_it = "status = 'active'" if target == "fact" else "vector_state = 2"
-        wanted = f"SELECT id FROM {ROWS[target]} WHERE {WAITS[target]} AND id IN {_IN}"
+        wanted = f"SELECT id FROM {ROWS[target]} WHERE {WAITS[target]} AND id IN {IN}"
         waiting = {row[0] for row in self._db.execute(wanted, (json_list(ids),))}
-        width = 2 * dim
-        rows = [
-            (id_, vectors[n * width : (n + 1) * width])
-            for n, id_ in enumerate(ids)
-            if id_ in waiting
-        ]
+        rows = _cut(vectors, dim, ids, waiting)
         self._db.executemany(
             f"INSERT INTO {table} ({column}, commit_no, vector) VALUES (?,?,?)",
             [(id_, self.commit_no, vector) for id_, vector in rows],
@@ -63,13 +56,13 @@ class LivingVerbs(Rows):
         wanted = (json_list(ids),)
         self._db.execute(
             f"INSERT OR IGNORE INTO vector_gone SELECT '{target}', ?, {column} FROM {table}"
-            f" WHERE {column} IN {_IN}",
+            f" WHERE {column} IN {IN}",
             (self.commit_no, *wanted),
         )
-        self._db.execute(f"DELETE FROM {table} WHERE {column} IN {_IN}", wanted)
+        self._db.execute(f"DELETE FROM {table} WHERE {column} IN {IN}", wanted)
         for beside in ("next_vector", "embed_task"):
             self._db.execute(
-                f"DELETE FROM {beside} WHERE target = '{target}' AND row_id IN {_IN}", wanted
+                f"DELETE FROM {beside} WHERE target = '{target}' AND row_id IN {IN}", wanted
             )
 
     def _set_next_vectors(
@@ -84,18 +77,13 @@ class LivingVerbs(Rows):
                 "INSERT OR REPLACE INTO meta VALUES ('next_embedder', ?)", (f"{model} {dim}",)
             )
         table, column = VECTOR_TABLES[target]
-        wanted = f"SELECT {column} FROM {table} WHERE {column} IN {_IN}"
+        wanted = f"SELECT {column} FROM {table} WHERE {column} IN {IN}"
         there = {row[0] for row in self._db.execute(wanted, (json_list(ids),))}
-        width = 2 * dim
+        rows = _cut(vectors, dim, ids, there)
         self._db.executemany(
-            "INSERT OR REPLACE INTO next_vector VALUES (?,?,?)",
-            [
-                (target, id_, vectors[n * width : (n + 1) * width])
-                for n, id_ in enumerate(ids)
-                if id_ in there
-            ],
+            "INSERT OR REPLACE INTO next_vector VALUES (?,?,?)", [(target, *row) for row in rows]
         )
-        return [id_ for id_ in ids if id_ in there]
+        return [id_ for id_, _ in rows]
 
     def replace_vectors(self, *, model: str, dim: int) -> int:
         if self._meta("next_embedder") != f"{model} {dim}":
@@ -122,3 +110,10 @@ class LivingVerbs(Rows):
         self._db.execute("UPDATE meta SET value = ? WHERE name = 'embedder'", (model,))
         self._db.execute("UPDATE meta SET value = ? WHERE name = 'embedder_dim'", (str(dim),))
         return written
+
+
+def _cut(
+    vectors: bytes, dim: int, ids: Sequence[int], wanted: Collection[int]
+) -> list[tuple[int, bytes]]:
+    size = 2 * dim
+    return [(id_, vectors[n * size : (n + 1) * size]) for n, id_ in enumerate(ids) if id_ in wanted]

@@ -66,10 +66,7 @@ class Held:
         among = None if allowed is None else np.asarray(allowed, np.int64)
         if among is not None and not np.all(among[1:] > among[:-1]):
             among = np.asarray(sorted(set(among.tolist())), np.int64)
-        return [
-            _best([_in_view(vector_view, vector, k, among) for vector_view in mine], k)
-            for vector in vectors
-        ]
+        return [_best([_in_view(view, vector, k, among) for view in mine], k) for vector in vectors]
 
     def outlines(self, ids: Sequence[int], *, reach: int, owner: str | Everyone) -> Outlines:
         """Return what is known of these episodes of an owner, and of those around them."""

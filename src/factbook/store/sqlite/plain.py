@@ -16,12 +16,7 @@ import apsw
 from factbook.errors import UsageError
 from factbook.model.facts import SQLValue
 
-_READS: Final = {
-    apsw.SQLITE_SELECT,
-    apsw.SQLITE_READ,
-    apsw.SQLITE_FUNCTION,
-    apsw.SQLITE_RECURSIVE,
-}
+_READS: Final = {apsw.SQLITE_SELECT, apsw.SQLITE_READ, apsw.SQLITE_FUNCTION, apsw.SQLITE_RECURSIVE}
 _TELLS_OF: Final = {  # pragmas whose argument names what is asked about
     "foreign_key_check", "foreign_key_list", "index_info", "index_list", "index_xinfo",
     "integrity_check", "quick_check", "table_info", "table_list", "table_xinfo"

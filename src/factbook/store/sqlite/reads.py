@@ -16,6 +16,7 @@ from factbook.store.rows import Changes, Filters, Head, Nearest, Outlines
 from factbook.store.sqlite.ledger import LedgerReads
 from factbook.store.sqlite.records import RecordReads
 from factbook.store.sqlite.rows import (
+    IN,
     ROWS,
     VECTOR_TABLES,
     WAITS,
@@ -153,20 +154,15 @@ class SQLiteReads(RecordReads, LedgerReads):
 
     def vectors(self, target: str, ids: Sequence[int]) -> tuple[list[int], bytes]:
         table, column = VECTOR_TABLES[target]
-        rows = self._rows(
-            f"SELECT {column}, vector FROM {table}"
-            f" WHERE {column} IN (SELECT value FROM json_each(?)) ORDER BY {column}",
-            (json_list(ids),),
-        )
+        sql = f"SELECT {column}, vector FROM {table} WHERE {column} IN {IN} ORDER BY {column}"
+        rows = self._rows(sql, (json_list(ids),))
         return [row[0] for row in rows], b"".join(row[1] for row in rows)
 
     def ids(self, target: str, filters: Filters) -> list[int]:
         filters = self._plain(filters)
         where, bindings = _where(target, filters)
-        id_column = f"{target[0]}.id"
-        sql = (
-            f"SELECT {id_column} FROM {_table(target, filters)} WHERE {where} ORDER BY {id_column}"
-        )
+        column = f"{target[0]}.id"
+        sql = f"SELECT {column} FROM {_table(target, filters)} WHERE {where} ORDER BY {column}"
         return [row[0] for row in self._rows(sql, bindings)]
 
     def outlines(
@@ -238,9 +234,8 @@ class SQLiteReads(RecordReads, LedgerReads):
         if due is not None:
             waits += (
                 f" AND NOT EXISTS (SELECT 1 FROM embed_task t WHERE t.target = '{target}'"
-                " AND t.row_id = w.id AND (t.aside = 1"
-                " OR (t.until > ? AND t.until <= ?)"
-                " OR t.token IN (SELECT value FROM json_each(?))))"
+                " AND t.row_id = w.id AND (t.aside = 1 OR (t.until > ? AND t.until <= ?)"
+                f" OR t.token IN {IN}))"
             )
             bindings += [due, due + policy.LONGEST_WAIT_MS, json_list(besides)]
         sql = f"SELECT id, {text} FROM {ROWS[target]} w WHERE {waits} AND id > ? ORDER BY id"

@@ -32,7 +32,7 @@ from factbook.store.kinds import (
     plain_type,
 )
 from factbook.store.sqlite.file import not_text
-from factbook.store.sqlite.rows import ROWS, WAITS, Rows, json_list, limited
+from factbook.store.sqlite.rows import IN, ROWS, WAITS, Rows, json_list, limited
 
 # What a condition on a field is in SQL, by its shape.
 _CONDITIONS = {
@@ -42,7 +42,7 @@ _CONDITIONS = {
     Least.__name__: "{} >= ?",
     Below.__name__: "{} < ?",
     Other.__name__: "{} <> ?",
-    "among": "{} IN (SELECT value FROM json_each(?))",
+    "among": f"{{}} IN {IN}",
     "among bytes": "{} IN (SELECT unhex(value) FROM json_each(?))",
 }
 
@@ -61,8 +61,7 @@ _TABLES = {
     "alias": "entity_alias",
     "call": "model_call",
     "cited": "(SELECT v.fact_id, v.episode_id, v.stance, f.kind, f.status, f.confidence,"
-    " f.predicate"
-    " FROM evidence_row v JOIN fact_row f ON f.id = v.fact_id)",
+    " f.predicate FROM evidence_row v JOIN fact_row f ON f.id = v.fact_id)",
     "embed_task": "embed_task",
     "evidence": "(SELECT (SELECT name FROM rule_row WHERE id = rule_id) AS rule FROM evidence_row)",
     "model_task": "model_task",

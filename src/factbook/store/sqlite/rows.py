@@ -72,6 +72,8 @@ SELECT e.id, e.source_id, e.learned_at, e.uid, s.key, e.kind, e.role, e.trust, e
 FROM episode_row e JOIN source_row s ON s.id = e.source_id
 WHERE e.id NOT IN (SELECT row_id FROM erased_row WHERE target = 'episode')"""
 
+IN = "(SELECT value FROM json_each(?))"  # bound to a `json_list`
+
 # What leads to the indexes of a subject and of a kind.
 SUBJECT_ENDS = "substr(f.subject, -12)"
 NO_OBSERVATION = "f.kind <> 'observation'"
@@ -196,7 +198,7 @@ def _common_where(filters: Filters, row: str) -> tuple[list[str], list[Any]]:
         parts.append(f"{row}.owner = ?")
         bindings.append(filters.owner)
     if filters.ids is not None:
-        parts.append(f"{row}.id IN (SELECT value FROM json_each(?))")
+        parts.append(f"{row}.id IN {IN}")
         bindings.append(json_list(filters.ids))
     if filters.before is not None:
         parts.append(f"{row}.id < ?")
@@ -211,7 +213,7 @@ def episode_where(filters: Filters) -> tuple[str, list[Any]]:
     among = {"kind": filters.episode_kinds, "role": filters.roles, "trust": filters.trusts}
     for column, values in among.items():
         if values:
-            parts.append(f"e.{column} IN (SELECT value FROM json_each(?))")
+            parts.append(f"e.{column} IN {IN}")
             bindings.append(json_list(values))
     return " AND ".join(parts), bindings
 
@@ -223,10 +225,10 @@ def fact_where(filters: Filters) -> tuple[str, list[Any]]:
     if not filters.proposed:
         parts.append("f.status <> 'proposed'")
     if filters.predicates:
-        parts.append("f.predicate IN (SELECT value FROM json_each(?))")
+        parts.append(f"f.predicate IN {IN}")
         bindings.append(json_list(filters.predicates))
     if filters.kinds:
-        parts.append("f.kind IN (SELECT value FROM json_each(?))")
+        parts.append(f"f.kind IN {IN}")
         bindings.append(json_list(filters.kinds))
         if FactKind.OBSERVATION not in filters.kinds:
             parts.append(NO_OBSERVATION)
@@ -247,7 +249,7 @@ def fact_where(filters: Filters) -> tuple[str, list[Any]]:
     if filters.rules:
         parts.append(
             "EXISTS (SELECT 1 FROM evidence_row v JOIN rule_row r ON r.id = v.rule_id"
-            " WHERE v.fact_id = f.id AND r.name IN (SELECT value FROM json_each(?)))"
+            f" WHERE v.fact_id = f.id AND r.name IN {IN})"
         )
         bindings.append(json_list(filters.rules))
     if filters.subject:

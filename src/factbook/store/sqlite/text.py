@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from factbook.store.sqlite.rows import json_list, limited
+from factbook.store.sqlite.rows import IN, json_list, limited
 
 # Not "ORDER BY rank": FTS5 then sorts every row that matches, with all its positions, which takes
 # nearly twice as long as the scores themselves.
@@ -53,9 +53,7 @@ def search_text(
         hits: list[tuple[int, float]] = rows(limited(_BEST[target], 2 * limit), (match,))
         asked = json_list(id_ for id_, _ in hits)
         kept = rows(
-            f"SELECT {id_column} FROM {passing}"
-            f" AND {id_column} IN (SELECT value FROM json_each(?))",
-            (*bindings, asked),
+            f"SELECT {id_column} FROM {passing} AND {id_column} IN {IN}", (*bindings, asked)
         )
         good = {row[0] for row in kept}
         if len(good) >= limit or len(hits) < 2 * limit:

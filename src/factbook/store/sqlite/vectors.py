@@ -189,7 +189,6 @@ class VectorView:
         """Score every row: a bound where there is a lens and a code, else the cosine itself."""
         starts = self._starts
         scores: Floats = codes.scratch.take("scores", (int(starts[-1]),), np.float32)
-
         for at, part in enumerate(self._segments):
             out = scores[starts[at] : starts[at + 1]]
             if lens is not None and part.code is not None:
@@ -227,11 +226,8 @@ class VectorView:
         cuts = np.searchsorted(places, self._starts)
         for at, (first, last) in enumerate(pairwise(cuts.tolist())):
             if first < last:
-                yield (
-                    self._segments[at],
-                    slice(first, last),
-                    places[first:last] - self._starts[at],
-                )
+                here = places[first:last] - self._starts[at]
+                yield self._segments[at], slice(first, last), here
 
     def _exact(self, places: Positions, unit: Floats) -> Floats:
         """Return the cosines of the rows at ascending places."""
@@ -440,7 +436,6 @@ class VectorIndex:
 
 
 def _as_ids(ids: ArrayLike) -> Ids:
-    """Return row ids as a flat int64 array."""
     array = np.asarray(ids)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
         raise ValueError(
@@ -467,7 +462,6 @@ def _unit(query: ArrayLike, dim: int) -> Floats:
 
 
 def _refusal(which: str, *, zero: bool) -> str:
-    """Say why a vector cannot be compared."""
     return f"{which} is {'zero' if zero else 'not finite'}, so it has no direction; embed it again"
 
 
@@ -499,7 +493,6 @@ def _checked(ids: ArrayLike, vectors: NDArray[Any], dim: int) -> _Rows:
 def _scales(ids: Ids, rows: Halves) -> Floats:
     """Return 1 / length of each row; refuse one that is zero or not finite."""
     scale = np.empty(len(rows), np.float32)
-
     for start in range(0, len(rows), codes.BLOCK):
         where = slice(start, start + codes.BLOCK)
         block = rows[where]

@@ -74,10 +74,7 @@ class _Export:
         yield from self._kept("source", self._reads.sources(owner=self._owner))
         for ids in pages_of(self._reads, "episode", _PAGE):
             whole = self._reads.whole_episodes(ids)
-            yield from self._kept(
-                "episode",
-                [kept_episode for kept_episode in whole if self._has(kept_episode.episode.owner)],
-            )
+            yield from self._kept("episode", [row for row in whole if self._has(row.episode.owner)])
         yield from self._small(_CARED)
         for ids in pages_of(self._reads, "fact", _PAGE):
             lives = [
@@ -137,15 +134,11 @@ def _read(reads: Reads, kind: kinds.Kind[Any], owner: str | Everyone) -> Iterato
     by, last, limit = kind.key[0], None, _PAGE
     while True:
         where: kinds.Where = narrowed if last is None else {**narrowed, by: kinds.Least(last[0])}
-        if last is not None and by == "owner":
-            where = {by: kinds.Least(last[0])}
+
         rows = reads.find(kind, where, limit=limit)
         keys = [tuple(getattr(row, name) for name in kind.key) for row in rows]
         page = [row for row, key in zip(rows, keys, strict=True) if last is None or key > last]
-        if kind is kinds.MODEL_TASK:
-            yield [row for row in page if row.kind not in OF_PAIRS]
-        else:
-            yield page
+        yield [row for row in page if kind is not kinds.MODEL_TASK or row.kind not in OF_PAIRS]
         if len(rows) < limit:
             return
         # Many rows may begin with the same part of a key: then the next page has to be longer.

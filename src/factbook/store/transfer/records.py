@@ -7,7 +7,7 @@ import typing
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, asdict
 from enum import Enum
-from functools import cache
+from functools import cache, partial
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from factbook.model.facts import UNSTORED, Cursor, Episode, LineCount, Source, SourceState
@@ -240,18 +240,12 @@ def _is_required(part: Any) -> bool:
 def _checked(kind: str, field: str, hint: Any, given: bool) -> Checked:
     name = _NAMED.get(kind, {}).get(field, field)
     plain, optional = plain_type(hint)
-    read, write = _reader(plain), _WRITERS.get(plain)
-    if isinstance(plain, type) and issubclass(plain, Enum):
-        write = str
+    is_enum = isinstance(plain, type) and issubclass(plain, Enum)
+    read = partial(_enum, plain) if is_enum else _READERS[plain]
+    write = str if is_enum else _WRITERS.get(plain)
     if optional:
         read, write = or_none(read), or_none(write) if write else None
     return Checked(field, name, write, read, given)
-
-
-def _reader(plain: Any) -> Callable[[object], Any]:
-    if isinstance(plain, type) and issubclass(plain, Enum):
-        return lambda value: _enum(plain, value)
-    return _READERS[plain]
 
 
 def _enum(kind: type[Enum], value: object) -> Enum:

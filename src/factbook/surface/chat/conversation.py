@@ -251,7 +251,6 @@ class Chat:
         return goes_on
 
     def _take(self, line: str) -> bool:
-        reaction = reaction_in(line)
         if is_command(line):
             if "\n" in line.strip():  # pasted: nobody has read what stands further below
                 raise UsageError(
@@ -262,24 +261,19 @@ class Chat:
                 self._view.offer(line)
                 self._view.note("this was pasted, so it is not run: Enter runs it as it stands now")
                 return True
-            reply = run(self._memory, line, owner=self._owner, look=self._view.look)
-            self._view.replied(line.split(maxsplit=1)[0], reply)
-            return not reply.quit
-        if reaction is not None:
-            self._react(*reaction)
+        elif reaction := reaction_in(line):
+            emoji, target = reaction
+            wanted = target or self._target
+            if not wanted:
+                self._view.note("there is nothing here to react to; `👍 n3` reacts to a notice")
+                return True
+            line = f"/react {wanted} {emoji}"
         else:
             self._answer(line)
-        return True
-
-    def _react(self, emoji: str, target: str) -> None:
-        wanted = target or self._target
-        if not wanted:
-            self._view.note("there is nothing here to react to; `👍 n3` reacts to a notice")
-            return
-        line = f"/react {wanted} {emoji}"
-        self._view.replied(
-            "/react", run(self._memory, line, owner=self._owner, look=self._view.look)
-        )
+            return True
+        reply = run(self._memory, line, owner=self._owner, look=self._view.look)
+        self._view.replied(line.split(maxsplit=1)[0], reply)
+        return not reply.quit
 
     def _answer(self, message: str) -> None:
         self._target = ""  # a reaction means what is shown from here on
@@ -319,14 +313,11 @@ class Chat:
         known = answer.known
         names = " ".join([*(entity.entity.name for entity in known.entities), *known.unknown])
         answer.withheld = False
+        search = self._memory.interests.search_for
         try:
-            reply, _ = self._memory.interests.search_for(
-                query, episode=answer.uid, owner=self._owner
-            )
+            reply, _ = search(query, episode=answer.uid, owner=self._owner)
             if not reply.results and names and names != query:
-                reply, _ = self._memory.interests.search_for(
-                    names, episode=answer.uid, owner=self._owner
-                )
+                reply, _ = search(names, episode=answer.uid, owner=self._owner)
         except SearchError as error:
             answer.withheld = error.kind is SearchFailure.WITHHELD
             if not answer.withheld:
@@ -493,8 +484,7 @@ class Chat:
             return ToolText(text=search_answer, said=count(len(hits), "memory", "memories"))
 
         def search(given: SearchArguments) -> ToolText:
-            query = memory.resources.redactor.redact(given.query)
-            search_answer = self._search(answer, query)
+            search_answer = self._search(answer, memory.resources.redactor.redact(given.query))
             if answer.withheld:
                 return ToolText(
                     text="error: this may be a private matter of the user, so it is not searched"
@@ -511,8 +501,7 @@ class Chat:
         )
 
     def _keep_answer(self, said: str) -> str:
-        uid = self._turns.keep(said, Role.ASSISTANT)
-        self._target = self._turns.id_of(uid)
+        self._target = self._turns.id_of(self._turns.keep(said, Role.ASSISTANT))
         return self._target
 
     def _places(self, hits: Sequence[Hit]) -> dict[str, str]:

@@ -13,6 +13,8 @@ from factbook.surface.operations.base import KEEP, Arg, Effect, Outcome, Run, op
 from factbook.surface.text import safe
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from factbook.surface.install.carry_out import Written
     from factbook.surface.install.clients import Install
     from factbook.surface.install.files import Change
@@ -101,7 +103,7 @@ def install(
     try:
         changes = planned.changes(undo=undo)
     except UsageError as error:
-        return _by_hand(planned if not undo else None, error)
+        return _by_hand([] if undo else planned.texts, error)
     written = [] if dry_run else [*carry_out(planned, changes, user=not project)]
     notes = [] if undo or not passing() else [passing()]
     notes += [TWICE] if has_plugin(of) and not undo else []
@@ -109,9 +111,7 @@ def install(
     return _installed(planned, changes, written, dry_run=dry_run, undo=undo, notes=notes)
 
 
-def _by_hand(planned: Install | None, error: UsageError) -> Outcome:
-    texts = planned.texts if planned else []
-
+def _by_hand(texts: Sequence[tuple[Path, str]], error: UsageError) -> Outcome:
     def show(page: Page) -> None:
         for path, said in texts:
             page.line(page.paint(safe(f"# {path}"), "dim"))

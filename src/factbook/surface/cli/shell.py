@@ -40,11 +40,9 @@ def command_of(
     context = inspect.Parameter(
         "ctx", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context
     )
-    parameters = [*map(_typed, of.parameters), *extra]
-    command.__signature__ = inspect.Signature([context, *parameters])  # type: ignore[attr-defined]
-    command.__annotations__ = {
-        parameter.name: parameter.annotation for parameter in [context, *parameters]
-    }
+    parameters = [context, *map(_typed, of.parameters), *extra]
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     command.__doc__ = of.help
     return command
 
@@ -100,7 +98,6 @@ def execute(of: Operation, run: Run, given: dict[str, Any]) -> int:
 
 
 def _open(of: Operation, run: Run, arguments: dict[str, Any]) -> None:
-    """Open the memory as the operation and its arguments want it."""
     from factbook.context import rules_in_force
 
     words = (parameter.name for parameter in of.parameters if parameter.arg.given == "words")

@@ -158,11 +158,10 @@ def start_behind(db: str) -> None:
     if not hasattr(os, "posix_spawn"):
         import subprocess
 
-        flags = getattr(subprocess, "DETACHED_PROCESS", 0)
         subprocess.Popen(
             command,
             env=kept,
-            creationflags=flags,
+            creationflags=getattr(subprocess, "DETACHED_PROCESS", 0),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

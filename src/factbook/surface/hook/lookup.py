@@ -437,8 +437,6 @@ _OPEN: Final = (
     " AND NOT EXISTS (SELECT 1 FROM erased_row x WHERE x.target = 'episode' AND x.row_id = e.id)"
 )
 _TELLS: Final = "e.trust = 'direct' AND e.asks = 0 AND e.kind IN ('prompt', 'turn', 'note')"
-
-
 _STEM: Final = 4  # letters that the forms of a word share
 
 

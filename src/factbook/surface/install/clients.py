@@ -151,7 +151,6 @@ CLIENTS: Final = {
     )
 }
 
-
 Place = tuple[str, str, int, str, int]  # of a hook: its event, group and number
 Kept = Callable[[tuple[str, ...]], bool]  # whether a part stays, though it is empty
 
@@ -191,8 +190,7 @@ def has_plugin(client: Client) -> bool:
 
 def passing() -> str:
     """Return a remark where this installation may vanish under the client; "" where it stays."""
-    cache = platformdirs.user_cache_path()
-    if not Path(sys.prefix).is_relative_to(cache):
+    if not Path(sys.prefix).is_relative_to(platformdirs.user_cache_path()):
         return ""
     return (
         f"this factbook runs from a cache ({sys.prefix}), which may be emptied; install it with"

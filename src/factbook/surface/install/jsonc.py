@@ -21,7 +21,6 @@ _TOKEN: Final = re.compile(
     re.DOTALL,
 )
 _INDENT: Final = re.compile(r"^([ \t]+)\S", re.MULTILINE)
-_END: Final = ("end", 0, 0)
 
 
 class Unfit(ValueError):
@@ -242,9 +241,9 @@ class Document:
 
     def _token(self, index: int) -> tuple[str, str, int, int]:
         """Return a token's kind, text and place; behind the last one, an empty one."""
-        kind, start, end = self._tokens[index] if index < len(self._tokens) else _END
-        if kind == "end":
-            start = end = len(self.text)
+        if index >= len(self._tokens):
+            return "end", "", len(self.text), len(self.text)
+        kind, start, end = self._tokens[index]
         return kind, self.text[start:end], start, end
 
     def _node(self, index: int) -> tuple[_Node, int]:

@@ -166,8 +166,7 @@ class Loop:
             reply(None)  # an answer, and nothing was asked
         elif not isinstance(name, str) or not (number is None or _is_number(number)):
             told = number if _is_number(number) else None
-            error = RPCError(INVALID_REQUEST, "a request has a method and an id")
-            reply(_refusal(told, error))
+            reply(_refusal(told, RPCError(INVALID_REQUEST, "a request has a method and an id")))
         elif number is None:
             if isinstance(params, dict):
                 self._note(name, params)
@@ -249,7 +248,6 @@ class Loop:
             self._tell(error)
 
     def _tell(self, error: Exception) -> None:
-        """Say on stderr where something went wrong."""
         if self._debug:
             traceback.print_exception(error, file=sys.stderr)
             return

@@ -135,11 +135,10 @@ class Server:
         from importlib import import_module
 
         import_module(f"factbook.surface.operations.{PROFILES[profile]}")
-        offered = (tool for tool in TOOLS.values() if tool.profile == profile)
         return {
             tool.name: tool
-            for tool in offered
-            if not self._read_only or tool.effect is Effect.READS
+            for tool in TOOLS.values()
+            if tool.profile == profile and (not self._read_only or tool.effect is Effect.READS)
         }
 
     def _writes(self, params: Params) -> bool:
@@ -273,8 +272,7 @@ class Server:
         except (NotFound, UsageError):
             raise missing from None
         said = json.dumps(record, ensure_ascii=False)
-        contents = [{"uri": uri, "mimeType": _JSON, "text": said}]
-        return {"contents": contents}
+        return {"contents": [{"uri": uri, "mimeType": _JSON, "text": said}]}
 
     def _list_prompts(self, params: Params) -> Mapping[str, Any]:
         question = {"name": "question", "description": "What to answer.", "required": True}

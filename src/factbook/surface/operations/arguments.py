@@ -60,7 +60,6 @@ class Whose:
     no_redact: NoRedact = False
 
     def __post_init__(self) -> None:
-        """Refuse what names two."""
         if self.all_owners and self.owner != ME:
             raise UsageError(
                 detail="--owner and --all-owners go against each other; give one of them"

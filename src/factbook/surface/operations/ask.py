@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
@@ -199,7 +199,6 @@ def facts(
     def shown_by(fact: Fact) -> Sequence[Evidence]:
         return run.shown(memory.sources.evidence(fact.id, owner=fact.owner))
 
-    reader: Callable[[Fact], Sequence[Evidence]] | None = shown_by if evidence else None
     if not first:
         return Outcome(
             record={"facts": iter(())},
@@ -210,15 +209,14 @@ def facts(
     return Outcome(
         record={
             "facts": (
-                records.fact(fact, shown_by=None if reader is None else reader(fact))
-                for fact in shown
+                records.fact(fact, shown_by=shown_by(fact) if evidence else None) for fact in shown
             )
         },
         show=lambda page: views.ask.facts(
             page,
             shown,
             single=len(filters.predicates) == 1,
-            shown_by=reader,
+            shown_by=shown_by if evidence else None,
             disputes=_disputes(run, filters),
             more=rows,
         ),

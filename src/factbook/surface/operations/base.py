@@ -180,9 +180,7 @@ def _parameters(call: Callable[..., Any], *, typed: bool) -> list[Parameter]:
         else:
             default = _REQUIRED if parameter.default is parameter.empty else parameter.default
             parameters.append(_parameter(name, hint, default, _told(call.__doc__)))
-    if typed:
-        return parameters
-    return [dataclasses.replace(parameter, typed=False) for parameter in parameters]
+    return [dataclasses.replace(parameter, typed=typed) for parameter in parameters]
 
 
 def _told(doc: str | None) -> dict[str, str]:
@@ -506,6 +504,3 @@ class Run:
             self._screened = Screening(self.memory.resources.redactor)
         screened: _T = self._screened(value)
         return screened
-
-    def each(self, values: Iterable[_T]) -> Iterable[_T]:
-        return map(self.shown, values)

@@ -33,7 +33,6 @@ _MOST_IDLE: Final = 3_600.0
 # between two lines about what was done, where no terminal shows one that moves
 _LINE_S: Final = 2.0
 
-
 HOUR_MS: Final = 3_600_000
 LEAST_EVERY_MS: Final = 10 * 60_000  # ours: a schedule that comes more often is a mistake
 MOST_EVERY_MS: Final = 366 * 24 * HOUR_MS
@@ -92,10 +91,8 @@ def schedule(
     of_it = [one.every_ms for one in before if one.topic.casefold() == kept.topic.casefold()]
     if of_it == [kept.every_ms]:
         said = f"Scheduled already, {said}; nothing was changed."
-    elif of_it:
-        said = f"Scheduled {said}, for the next time now."
     else:
-        said = f"Scheduled {said}, for the first time now."
+        said = f"Scheduled {said}, for the {'next' if of_it else 'first'} time now."
     return Outcome(
         record={"schedule": records.schedule(made, number)},
         show=said,
@@ -104,7 +101,6 @@ def schedule(
 
 
 def _when(said: str, page: Page) -> tuple[str, int]:
-    """Read how often, and what about."""
     match = _EVERY.fullmatch(said)
     if match is None:
         raise UsageError(

@@ -108,16 +108,14 @@ def delete_entities(
     ],
 ) -> Outcome:
     """Delete multiple entities and their associated relations from the knowledge graph"""
-    left = run.memory.graph.delete_entities(entityNames, owner=run.owner)
-    return _done("Entities", left)
+    return _done("Entities", run.memory.graph.delete_entities(entityNames, owner=run.owner))
 
 
 @operation(TOOL, Effect.ERASES, title="Delete Observations", output=_DONE, **_PROFILE)
 def delete_observations(run: Run, deletions: Annotated[Records, Arg(schema=_DELETED)]) -> Outcome:
     """Delete specific observations from entities in the knowledge graph"""
     given = _observed(deletions, "observations")
-    left = run.memory.graph.delete_observations(given, owner=run.owner)
-    return _done("Observations", left)
+    return _done("Observations", run.memory.graph.delete_observations(given, owner=run.owner))
 
 
 @operation(TOOL, Effect.ERASES, title="Delete Relations", output=_DONE, **_PROFILE)
@@ -129,8 +127,7 @@ def delete_relations(
     from factbook.pipelines.graph_file import relation_of
 
     given = [relation_of(relation) for relation in relations]
-    left = run.memory.graph.delete_relations(given, owner=run.owner)
-    return _done("Relations", left)
+    return _done("Relations", run.memory.graph.delete_relations(given, owner=run.owner))
 
 
 def _done(what: str, left: Sequence[int]) -> Outcome:

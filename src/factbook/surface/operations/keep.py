@@ -51,8 +51,7 @@ def version(run: Run) -> Outcome:
 def remember(run: Run, said: Statement, owner: Owner = ME) -> Outcome:
     """Keep a statement as a fact; it meets what is known at once."""
     began = run.memory.clock()
-    kept = run.memory.remember(_statement(said), owner=owner)
-    return _stored(run, kept.id, since=began)
+    return _stored(run, run.memory.remember(_statement(said), owner=owner).id, since=began)
 
 
 @operation(READ, Effect.WRITES)

@@ -34,8 +34,7 @@ def tell(run: Run, said: Words, llm: Llm, owner: Owner = ME, planner: Planner = 
         return failed_by(error)
     trouble: FactbookError | None = None
     if told.failed and planner == "model":
-        why = "; ".join(told.errors)
-        trouble = OperationsUnusable(kind="schema", model="", reason=why)
+        trouble = OperationsUnusable(kind="schema", model="", reason="; ".join(told.errors))
     elif told.failed:  # the rules would say the same again: nothing waits
         trouble = UsageError(detail="nothing was written; say it in other words")
     holds = () if told.failed else key_values(run, told.receipt, owner=owner)
@@ -130,20 +129,27 @@ def _revive(memory: Memory) -> int:
 
 
 def _extracted(
+    run: Run,
     report: object,
-    left: Sequence[Unanswered],
-    show: Callable[[Page], None],
+    show: Callable[[Page, Sequence[Unanswered]], None],
     *,
     revived: int,
     failed: bool,
+    kind: str = "",
     **more: object,
 ) -> Outcome:
-    """Return what became of a pass over what a model was asked about."""
+    """Return what became of a pass over what a model was asked about, of one kind if it is named.
+
+    `show` is given what was asked about in vain, too.
+    """
+    from factbook.memory.standing import unanswered
+
+    left = [row for row in unanswered(run.memory) if kind in ("", row.kind)]
 
     def whole(page: Page) -> None:
         if revived:
             page.say(f"{count(revived, 'input')} no more set aside", "dim")
-        show(page)
+        show(page, left)
 
     return Outcome(
         record={**records.plain(report), **more, "revived": revived, "unanswered": left},
@@ -153,18 +159,14 @@ def _extracted(
 
 
 def _extract_typed(run: Run, limit: int | None, revived: int) -> Outcome:
-    from factbook.memory.standing import unanswered
-
     typed_report = run.shown(run.memory.typed.extract_typed(limit=limit))
     again = run.memory.keyed.retry_told()
     told_failed = run.shown(again.failed)
-    left = unanswered(run.memory)
     failed = [(f"e{episode}", why) for episode, why in (*typed_report.failed, *told_failed)]
-
     return _extracted(
+        run,
         typed_report,
-        left,
-        lambda page: views.model.typed(page, typed_report, again, left, failed=failed),
+        lambda page, left: views.model.typed(page, typed_report, again, left, failed=failed),
         revived=revived,
         failed=bool(failed),
         told_again=again.done,
@@ -173,22 +175,17 @@ def _extract_typed(run: Run, limit: int | None, revived: int) -> Outcome:
 
 
 def _extract_commands(run: Run, limit: int | None, revived: int) -> Outcome:
-    from factbook.memory.standing import unanswered
-
     commands_report = run.shown(run.memory.typed.extract_commands(limit=limit))
-    left = unanswered(run.memory)
-
     return _extracted(
+        run,
         commands_report,
-        left,
-        lambda page: views.model.commands(page, commands_report, left),
+        lambda page, left: views.model.commands(page, commands_report, left),
         revived=revived,
         failed=bool(commands_report.failed),
     )
 
 
 def _extract_turns(run: Run, limit: int | None, revived: int) -> Outcome:
-    from factbook.memory.standing import unanswered
     from factbook.surface.progress import bar
 
     typed = run.memory.typed
@@ -196,13 +193,13 @@ def _extract_turns(run: Run, limit: int | None, revived: int) -> Outcome:
     total = waiting if limit is None else min(waiting, limit)
     with bar("reading turns", total=total, unit="turns", quiet=run.quiet) as advance:
         report = run.shown(typed.extract_turns(limit=limit, progress=advance))
-    left = [row for row in unanswered(run.memory) if row.kind == "turns"]
 
-    def show(page: Page) -> None:
+    def show(page: Page, left: Sequence[Unanswered]) -> None:
         views.model.turns(page, report)
         views.model.unanswered(page, left)
 
-    return _extracted(report, left, show, revived=revived, failed=bool(report.failed))
+    failed = bool(report.failed)
+    return _extracted(run, report, show, revived=revived, failed=failed, kind="turns")
 
 
 @operation(KEEP)

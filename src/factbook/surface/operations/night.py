@@ -196,7 +196,6 @@ def runs(
     if number is not None:
         return _past_run(run, number, whose, all_=all_)
     rows = run.memory.maintenance.runs(limit=limit or 1 << 30)
-
     nothing = "There was no consolidation yet; `factbook consolidate` does one."
     return Outcome(
         record={"runs": rows},

@@ -18,7 +18,6 @@ from factbook.surface.operations.base import READ, Arg, Effect, Outcome, Run, op
 if TYPE_CHECKING:
     from factbook.pipelines.observed import IngestReport
     from factbook.sources.session_log import Discovery
-    from factbook.surface.records import Ingested
 
 EXIT_INPUT: Final = 3  # a part of the input could not be read; the rest was
 
@@ -84,7 +83,6 @@ def ingest(
             trouble = error  # what was read is kept: say so first
     after = memory.stats().predicates if report.receipt.stored else ()
     new = [(name, sure, number - before.get(name, 0)) for name, sure, number, _ in after]
-
     done = records.Ingested(
         report=report,
         predicates=[row for row in new if row[2] > 0],
@@ -92,19 +90,14 @@ def ingest(
         waiting=memory.maintenance.waiting(),
         seconds=seconds,
     )
-    return _told(run, done, trouble=trouble, interrupted=interrupted)
-
-
-def _told(run: Run, done: Ingested, *, trouble: FactbookError | None, interrupted: bool) -> Outcome:
-    unread = views.report.failed_files(done.report)
-    code = Outcome.INTERRUPTED if interrupted else EXIT_INPUT if unread else 0
+    unread = views.report.failed_files(report)
     return Outcome(
         record={"database": run.db, **records.plain(done)},
         show=lambda page: views.report.ingest(page, done),
         notes=[_left(done.waiting)] if interrupted else [],
         warnings=() if interrupted else unread,
         trouble=trouble,
-        code=code,
+        code=Outcome.INTERRUPTED if interrupted else EXIT_INPUT if unread else 0,
     )
 
 

@@ -106,8 +106,7 @@ def doctor(
         raise UsageError(detail=detail)
     flags = [*["--clean"] * clean, *["--rebuild-typed"] * rebuild_typed]
     if flags and parts:
-        alone = f"goes with the whole examination, without {parts[0]}"
-        raise UsageError(detail=f"{flags[0]} {alone}")
+        raise UsageError(detail=f"{flags[0]} goes with the whole examination, without {parts[0]}")
     if llm:
         examined = examinations.examine_model(model.config())
     elif search:
@@ -181,7 +180,7 @@ def export(
                 screen.raw(line)
 
         return Outcome(record={}, show=write, nothing_of=about)
-    never = kept_files(Path(run.db) if isinstance(run.db, Path) else run.db, default_key_file())
+    never = kept_files(run.db, default_key_file())
     written, size_ = write_whole(out.expanduser(), lines, replace=force, never=never)
     number = written - 1 if form == "csv-facts" else written  # less the names of the columns
     return Outcome(
@@ -195,7 +194,7 @@ def export(
 def secrets(
     run: Run,
     no: Annotated[
-        str, Arg("A word that is none: it is shown again where nothing announces it.")
+        str, Arg("A word that is none: it is hidden no more by itself.", metavar="WORD")
     ] = "",
 ) -> Outcome:
     """Count the secrets that are known again since they were told once, or take one back."""
@@ -228,8 +227,7 @@ def predicates(
     rule_set = rules_in_force(rules) or RuleSet.default()
     counted = isinstance(run.db, str) or run.db.exists()
     if counted:
-        memory = run.open(Effect.READS, rules=rule_set)
-        uses = memory.maintenance.rule_uses(noise=noise)
+        uses = run.open(Effect.READS, rules=rule_set).maintenance.rule_uses(noise=noise)
     elif noise:
         raise StoreMissing(path=run.db)
     else:

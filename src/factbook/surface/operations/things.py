@@ -183,8 +183,7 @@ def why(
     if notice:
         told = reasons.of_notice(run.memory, int(notice[1]), owner)
         return Outcome(record=told, show=lambda page: views.world.why_notice(page, told))
-    entity = run.memory.interests.find_entity(what, owner=owner)
-    cared = reasons.of_entity(run.memory, entity)
+    cared = reasons.of_entity(run.memory, run.memory.interests.find_entity(what, owner=owner))
     return Outcome(record=cared, show=lambda page: views.world.why_entity(page, cared))
 
 
@@ -262,15 +261,13 @@ def _erased(name: str, done: Erased) -> Outcome:
     clean = file is not None and file.clean
     head = f"Erased {one_line(name)}: {count(sum(rows.values()), 'row')} for good."
     said = [f"{head} {views.erased.looked_through(done)}" if clean else head]
+    if standing is not None:
+        said += views.erased.rows_left(standing)
+        notes += views.erased.how_it_goes(standing)
+    notes += map(views.erased.file_holds, file.copies if file is not None else ())
     return Outcome(
         record={"erased": {"what": name, "rows": rows, "clean": clean, **records.standing(done)}},
-        show="\n".join(
-            [*said, *(views.erased.rows_left(standing) if standing is not None else ())]
-        ),
-        notes=[
-            *notes,
-            *(views.erased.how_it_goes(standing) if standing is not None else ()),
-            *(views.erased.file_holds(copy) for copy in (file.copies if file is not None else ())),
-        ],
+        show="\n".join(said),
+        notes=notes,
         code=views.erased.EXIT_STANDS * views.erased.stands(done),
     )

@@ -554,7 +554,7 @@ def search(run: Run, query: Annotated[str, Arg("What to look for, in plain words
                     "url": _uri(hit.id),
                     "text": f"{said_by(hit)}: {shorten(hit.text, _QUOTE_CHARS)}",
                 }
-                for hit in run.each(hits)
+                for hit in map(run.shown, hits)
             ]
         }
     )

@@ -22,7 +22,6 @@ MaybeThing = Annotated[
     str, Arg("A thing, by its name or its number.", metavar="[NAME|N]", given="words")
 ]
 
-
 NOTICES_SHOWN: Final = 20
 NO_SEARCH: Final = (
     "no search provider is configured, so this waits; set FACTBOOK_SEARCH_FOLDER to a folder of"
@@ -150,8 +149,7 @@ def _prefer(run: Run, said: str, owner: str, kind: PreferenceType) -> Outcome:
 def _unprefer(run: Run, said: str, owner: str, kind: PreferenceType) -> Outcome:
     interests = run.memory.interests
     topic = run.redact(interests.topic(run.redact(said), owner=owner))
-    liked = kind is PreferenceType.LIKE
-    (interests.unlike if liked else interests.undislike)(said, owner=owner)
+    (interests.unlike if kind is PreferenceType.LIKE else interests.undislike)(said, owner=owner)
     return Outcome(
         record={"topic": topic, "type": kind, "removed": True},
         show=f"Taken back: you no longer {kind} {one_line(topic)}.",

@@ -226,11 +226,10 @@ def _ingested(done: Ingested) -> Record:
 
 @_form("Told")
 def _told(told: Told) -> Record:
-    keys = [{"key": key, "action": action} for key, action in told.receipt.keys]
     return {
         **fields(told, "label failed owner planner message_id message"),
         **fields(told.result, "store_count update_count"),
-        "keys": keys,
+        "keys": [{"key": key, "action": action} for key, action in told.receipt.keys],
         **fields(told, "needs_clarification warnings errors notes"),
     }
 
@@ -259,13 +258,12 @@ def _explanation(explanation: Explanation) -> Record:
 
 @_form("Stats")
 def _stats(stats: Stats) -> Record:
-    predicates = [
-        {"predicate": name, "confidence": confidence, "facts": facts, "objects": objects}
-        for name, confidence, facts, objects in stats.predicates
-    ]
     return {
         **fields(stats, "database=path tenant size_bytes counts hosts"),
-        "predicates": predicates,
+        "predicates": [
+            {"predicate": name, "confidence": confidence, "facts": facts, "objects": objects}
+            for name, confidence, facts, objects in stats.predicates
+        ],
         **fields(stats, "lines passive_failures"),
     }
 

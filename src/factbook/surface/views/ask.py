@@ -258,8 +258,7 @@ def explanation(
 ) -> None:
     """Show the claim with what else is known of it (`more`), the rule, and the evidence."""
     fact = why.fact
-    head = f"f{fact.id}  {text.one_line(fact.predicate)}"
-    page.line(page.paint(head, "bold cyan"))
+    page.line(page.paint(f"f{fact.id}  {text.one_line(fact.predicate)}", "bold cyan"))
     page.say(redact(fact.object), "bold", lead="  ")
     page.line()
     host = [fact.host, home_path(fact.project), f"session {fact.session}" if fact.session else ""]

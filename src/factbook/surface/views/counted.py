@@ -48,8 +48,7 @@ def computed(page: Page, counted: Computed) -> None:
         ),
         Column("fact", lambda row: f"f{row.facts[0]}" if row.facts else "", "dim", optional=True),
     ]
-    for line in text.table(columns, rows, width=page.width, color=page.color):
-        page.line(line)
+    page.table(columns, rows)
     more = counted.different - len(rows) if counted.by else counted.total - len(rows)
     if more > 0:
         page.say(f"and {count(more)} more; --limit 0 shows all", "dim")

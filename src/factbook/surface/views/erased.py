@@ -29,10 +29,8 @@ def stands(done: Erased) -> bool:
 def looked_through(done: Erased) -> str:
     """Return what a file that was found clean still holds of what was erased."""
     standing = done.standing
-    if done.nothing_left:
-        left = "The file was looked through: nothing of it is left."
-    else:
-        left = "The file was looked through: but for what was kept, nothing of it is left."
+    but = "" if done.nothing_left else "but for what was kept, "
+    left = f"The file was looked through: {but}nothing of it is left."
     if standing is None:
         return left
     sought = [

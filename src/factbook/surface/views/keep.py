@@ -71,12 +71,11 @@ def fact_line(page: Page, fact: Fact, more: str = "") -> None:
 def life_rows(fact: Fact, following: Sequence[Successor]) -> list[tuple[str, str]]:
     since, until = moment(fact.valid_from), moment(fact.true_to)
     valid = " ".join(part for part in (since and f"from {since}", until and f"to {until}") if part)
-    rows = [("true", valid), ("pinned", "yes: it does not fade" if fact.pinned else "")]
-    rows += [
-        (successor.how, f"f{successor.fact.id}  {successor.fact.statement}")
-        for successor in following
+    return [
+        ("true", valid),
+        ("pinned", "yes: it does not fade" if fact.pinned else ""),
+        *((then.how, f"f{then.fact.id}  {then.fact.statement}") for then in following),
     ]
-    return rows
 
 
 def history(page: Page, course: Course, *, evidence: Sequence[Evidence]) -> None:

@@ -215,8 +215,7 @@ def _lines(page: Page, lines: LineCount, *, apart: bool = False) -> None:
             rest = count(sum(number for _, number in more))
             words[_KINDS_SHOWN:] = [f"{rest} in {count(len(more), 'more kind')}"]
         if words:
-            lead = "  " + page.paint(name.ljust(10), "dim")
-            page.say(" · ".join(words), style, lead=lead)
+            page.say(" · ".join(words), style, lead="  " + page.paint(name.ljust(10), "dim"))
 
 
 def ingest(page: Page, done: Ingested) -> None:
@@ -269,8 +268,7 @@ def _files(page: Page, report: IngestReport, *, seconds: float) -> None:
 
     out = [home_path(path) for path, why in report.skipped if why == LEADS_OUT]
     for name in out[:_FAILED_SHOWN]:
-        shown = f"leads out of its folder: {text.one_line(name)}"
-        page.line("  " + page.paint(shown, "yellow"))
+        page.line("  " + page.paint(f"leads out of its folder: {text.one_line(name)}", "yellow"))
 
 
 def _counted(words: Iterable[str]) -> str:

@@ -18,6 +18,7 @@ _LINES: Final = 2  # of a failure, or how it was fixed
 
 
 def session(page: Page, summary: SessionSummary) -> None:
+    agents = f", with {count(summary.agents, 'sub-agent')}" if summary.agents else ""
     page.say(text.one_line(summary.title) or "A session without a title", "bold")
     rows_of(
         page,
@@ -27,7 +28,7 @@ def session(page: Page, summary: SessionSummary) -> None:
             ("agent", summary.host),
             ("project", home_path(summary.project)),
             ("branch", ", ".join(summary.branches)),
-            ("holds", _holds(summary)),
+            ("holds", count(summary.items, "item") + agents),
         ],
     )
     _turns(page, summary)
@@ -46,11 +47,6 @@ def _span(summary: SessionSummary) -> str:
     if began is None or ended is None:
         return "no date"
     return f"{moment(began)} to {moment(ended)}, {amount((ended - began) / 1000)}"
-
-
-def _holds(summary: SessionSummary) -> str:
-    agents = f", with {count(summary.agents, 'sub-agent')}" if summary.agents else ""
-    return count(summary.items, "item") + agents
 
 
 def _turns(page: Page, summary: SessionSummary) -> None:
@@ -77,10 +73,10 @@ def _turn(page: Page, turn: Prompted) -> None:
 def _acts(page: Page, summary: SessionSummary, name: str, title: str) -> None:
     acts: Sequence[Act] = getattr(summary, name)
     rows = [
-        (_within(act.text, summary.project) + (f"  ({act.times} times)" if act.times > 1 else ""))
+        (_within(act.text, summary.project) + f"  ({act.times} times)" * (act.times > 1), "")
         for act in acts
     ]
-    _part(page, summary, name, title, [(row, "") for row in rows])
+    _part(page, summary, name, title, rows)
 
 
 def _part(
@@ -101,5 +97,4 @@ def _part(
 
 def _within(path: str, project: str) -> str:
     """Return a path as it is called in its project."""
-    inside = path.removeprefix(project.rstrip("/") + "/") if project else path
-    return home_path(inside)
+    return home_path(path.removeprefix(project.rstrip("/") + "/") if project else path)

@@ -429,8 +429,7 @@ def work(
             page.line(f"{loop.name}: off")
             continue
         did = 0 if loop.name == "embedding" else loop.did
-        told = ((did, "done"), (loop.cancelled, "interrupted"), (loop.failed, "failed"))
-        parts = counted(*told)
+        parts = counted((did, "done"), (loop.cancelled, "interrupted"), (loop.failed, "failed"))
         if parts:
             page.line(f"{loop.name}: {', '.join(parts)}")
         if loop.error:
