@@ -1,15 +1,16 @@
 """Train the asker, the embedder's copy that embeds questions, measure it, and write it.
 
     python scripts/make_asker.py --logs FOLDER [--work FOLDER] [--dev FOLDER] [--out FOLDER]
-    python scripts/make_asker.py --weights FILE [--dev FOLDER] [--out FOLDER]
+    python scripts/make_asker.py --weights FILE... [--dev FOLDER] [--out FOLDER]
 
 A question rarely says what its answer says. The asker begins as the embedder (all-MiniLM-L6-v2)
 and learns to put questions near the records that answer them; records keep the embedder's vectors,
 so a database need not be embedded anew. Its questions are `data/answers/asked.jsonl.xz`. The
 sessions that they are asked of are taken out of mirrors in FOLDER, each FOLDER/OWNER+NAME or
 FOLDER/OWNER+NAME/repo, by the hashes of `data/answers/asked_logs.json`; each repository becomes a
-database of its own in `--work`, which a second run takes up again. `--weights` takes a state of
-`reader.network.Encoder` that torch saved, and trains nothing.
+database of its own in `--work`, which a second run takes up again. `--weights` takes states of
+`reader.network.Encoder` that torch saved (`--keep`), the mean of several, and trains nothing: what
+ships is the mean of two trainings, of 9,069 of the questions and of all, which is better than both.
 
 `--dev` is a folder with the sessions that tune, held and dim of `data/answers` are asked of, as
 `bench.answers_from_logs` takes it: on them is measured, before and after, in how many questions a
@@ -161,19 +162,26 @@ def made(options: argparse.Namespace, out: Path) -> dict[str, Any]:
     return export.record(out, EMBEDDER, measures, len(asked))
 
 
-def load(encoder: network.Encoder, path: Path) -> None:
-    """Fill an encoder with saved weights; MakeError where they are no encoder's."""
-    try:
-        encoder.load_state_dict(torch.load(path, weights_only=True))
-    except (OSError, RuntimeError, pickle.UnpicklingError) as error:
-        raise make_embedder.MakeError(f"--weights {path} cannot be taken: {error}") from error
+def load(encoder: network.Encoder, paths: Sequence[Path]) -> None:
+    """Fill an encoder with the mean of saved weights; MakeError where they are no encoder's."""
+    mean: dict[str, torch.Tensor] = {}
+    for path in paths:
+        try:
+            encoder.load_state_dict(torch.load(path, weights_only=True))
+        except (OSError, RuntimeError, pickle.UnpicklingError) as error:
+            raise make_embedder.MakeError(f"--weights {path} cannot be taken: {error}") from error
+        for name, values in encoder.state_dict().items():
+            mean[name] = mean.get(name, 0) + values / len(paths)
+    encoder.load_state_dict(mean)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Train, measure, and put the files where they ship from."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--logs", type=Path, help="a folder of mirrors of the repositories")
-    parser.add_argument("--weights", type=Path, help="trained weights to write, in place of --logs")
+    parser.add_argument(
+        "--weights", type=Path, nargs="+", help="trained weights to write, in place of --logs"
+    )
     parser.add_argument("--dev", type=Path, help="the sessions to measure on")
     parser.add_argument("--work", type=Path, help="a folder to keep the databases in")
     parser.add_argument("--out", type=Path, default=OUT, help="the folder of the asker's files")

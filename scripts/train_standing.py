@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 ORDINARY: Final = logged.LANGUAGE / "ordinary"
-OURS: Final = 0.15  # what a prompt of ours weighs beside a typed one: they hold rules more often
+OURS: Final = 0.3  # what a prompt of ours weighs beside a typed one: they hold rules more often
 CHATS: Final = 2_000  # messages of our chats that are looked through for such without a request
 RIDGE: Final = 0.7
 FIFTHS: Final = 5  # parts of the projects, each of which is told by the others
