@@ -7,7 +7,6 @@ language model) is made when it is first needed, once for all that share it.
 
 from __future__ import annotations
 
-import functools
 import os
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
@@ -18,8 +17,8 @@ import platformdirs
 
 from factbook.errors import ModelError, ModelFailure, SearchError, SearchFailure
 from factbook.model.facts import Millis, Receipt, Trigger
-from factbook.store.damage import AS_IT_IS, naming_damage
-from factbook.store.named import named_owners, place_of, public_methods
+from factbook.store.damage import naming_damage
+from factbook.store.named import named_owners, place_of
 from factbook.store.overtaken import again_if_overtaken
 from factbook.store.screened import screening
 
@@ -41,9 +40,9 @@ if TYPE_CHECKING:
 __all__ = [
     "Context",
     "Resources",
-    "attentive",
     "default_db",
     "default_key_file",
+    "look_again",
     "part",
     "place_of",
     "rules_file",
@@ -62,27 +61,15 @@ def part(kind: type[_C]) -> type[_C]:
     named = screening(at="_context.resources.screened", only=("owner", "session"))(
         named_owners(kind)
     )
-    return naming_damage(at="_context.store")(attentive(named))
+    return naming_damage(at="_context.store", first=look_again)(named)
 
 
-def attentive(kind: type[_C]) -> type[_C]:
-    """Let every public method of a class know the secrets that other processes were told by now.
+def look_again(of: Any) -> None:
+    """Know the secrets that other processes were told by now, before a part is called.
 
     Once for each call: the redactor itself is asked a hundred times while a question is answered.
     """
-    for name, method in public_methods(kind):
-        if name not in AS_IT_IS:
-            setattr(kind, name, _attentive(method))
-    return kind
-
-
-def _attentive(method: Callable[..., Any]) -> Callable[..., Any]:
-    @functools.wraps(method)
-    def attending(self: Any, *args: Any, **named: Any) -> Any:
-        self._context.resources.look_again()
-        return method(self, *args, **named)
-
-    return attending
+    of._context.resources.look_again()
 
 
 def default_db() -> Path | str:

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from weakref import WeakValueDictionary
 
 from factbook import policy
-from factbook.context import attentive
+from factbook.context import look_again
 from factbook.embed.minilm import token_counter
 from factbook.errors import StoreLocked, UsageError
 from factbook.language.questions import ends_asking
@@ -93,8 +93,7 @@ class _Shown(NamedTuple):
     object: str
 
 
-@naming_damage(at="_context.store")
-@attentive
+@naming_damage(at="_context.store", first=look_again)
 class Conversation:
     """What an agent's loop needs of a memory, for one owner and one session.
 

@@ -53,8 +53,7 @@ _NOT_LOOKED: Final = (
     "whether the ledger is damaged was not looked at: it is large, or was found whole a short while"
     " ago; `factbook doctor` looks"
 )
-AS_IT_IS: Final = {"check", "close", "reopen"}
-"""What is called of a memory that is damaged, gone or closed, too."""
+_AS_IT_IS: Final = {"check", "close", "reopen"}
 _LIBRARIES: Final = tuple(
     {os.path.join(sysconfig.get_path(name), "") for name in ("stdlib", "purelib", "platlib")}  # noqa: PTH118
 )
@@ -100,23 +99,34 @@ def _is_due(store: Store) -> bool:
         return False
 
 
-def naming_damage(*, at: str = "store") -> Callable[[type[_T]], type[_T]]:
-    """Let every public method of a class name the damage of the ledger that is at `at`."""
+def naming_damage(
+    *, at: str = "store", first: Callable[[Any], None] | None = None
+) -> Callable[[type[_T]], type[_T]]:
+    """Let every public method of a class name the damage of the ledger that is at `at`.
+
+    `first` is called with the instance before each.
+    """
     store_of: Callable[[Any], Store] = operator.attrgetter(at)
 
     def wrapped(kind: type[_T]) -> type[_T]:
         for name, method in public_methods(kind):
-            if name not in AS_IT_IS:
-                setattr(kind, name, _naming(method, store_of))
+            if name not in _AS_IT_IS:
+                setattr(kind, name, _naming(method, store_of, first))
         return kind
 
     return wrapped
 
 
-def _naming(method: Callable[..., Any], store_of: Callable[[Any], Store]) -> Callable[..., Any]:
+def _naming(
+    method: Callable[..., Any],
+    store_of: Callable[[Any], Store],
+    first: Callable[[Any], None] | None,
+) -> Callable[..., Any]:
     @functools.wraps(method)
     def named(self: Any, *args: Any, **more: Any) -> Any:
         try:
+            if first is not None:
+                first(self)
             answer = method(self, *args, **more)
         except _STRANGE as error:
             name_damage(store_of(self), error)

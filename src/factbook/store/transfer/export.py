@@ -134,7 +134,6 @@ def _read(reads: Reads, kind: kinds.Kind[Any], owner: str | Everyone) -> Iterato
     by, last, limit = kind.key[0], None, _PAGE
     while True:
         where: kinds.Where = narrowed if last is None else {**narrowed, by: kinds.Least(last[0])}
-
         rows = reads.find(kind, where, limit=limit)
         keys = [tuple(getattr(row, name) for name in kind.key) for row in rows]
         page = [row for row, key in zip(rows, keys, strict=True) if last is None or key > last]
