@@ -27,6 +27,8 @@ from reader.layers import Learned, meet
 
 OURS: Final = 1.0  # what a thing of our own messages weighs beside one of a published message
 OUR_CLAUSES: Final = 0.5  # and a clause of our chats, in which two in five are worth keeping
+RIDGE: Final = 1.0
+MOST_STEPS: Final = 150
 ORDINARY: Final = messages.LANGUAGE / "ordinary"
 
 Places = list[tuple[int, int]]
@@ -129,7 +131,9 @@ def main() -> None:
         for whose, (_, told_) in zip(("published", "our own"), some, strict=True):
             count = sum(answer > 0 for answer in told_.right)
             print(f"{name}, {whose}: {len(told_.right)}, {count} of which count")
-    layers.write({name: layers.learned(some) for name, some in parts.items()})
+    layers.write(
+        {name: layers.learned(some, ridge=RIDGE, steps=MOST_STEPS) for name, some in parts.items()}
+    )
 
 
 if __name__ == "__main__":

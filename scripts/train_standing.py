@@ -37,6 +37,7 @@ ORDINARY: Final = logged.LANGUAGE / "ordinary"
 OURS: Final = 0.3  # what a prompt of ours weighs beside a typed one: they hold rules more often
 CHATS: Final = 2_000  # messages of our chats that are looked through for such without a request
 RIDGE: Final = 0.7
+MOST_STEPS: Final = 300
 FIFTHS: Final = 5  # parts of the projects, each of which is told by the others
 
 
@@ -114,12 +115,12 @@ def main() -> None:
     for n in range(FIFTHS):
         aside = set(order[n::FIFTHS].tolist())
         rest = [some for k, some in enumerate(typed) if k not in aside]
-        held = layers.learned([(1.0, joined(rest)), (OURS, ours)], RIDGE)
+        held = layers.learned([(1.0, joined(rest)), (OURS, ours)], ridge=RIDGE, steps=MOST_STEPS)
         unseen += [(chances(held, typed[k]), np.array(typed[k].right)) for k in aside]
     both = [np.concatenate(some) for some in zip(*unseen, strict=True)]
     print(f"{sum(map(len, by_project.values()))} prompts of {len(by_project)} projects")
     print("projects of `train`, by the others:", figures(*both), flush=True)
-    held = layers.learned([(1.0, joined(typed)), (OURS, ours)], RIDGE)
+    held = layers.learned([(1.0, joined(typed)), (OURS, ours)], ridge=RIDGE, steps=MOST_STEPS)
     layers.write({"standing": held})
     for name, prompts in (
         ("held", (prompt for _, prompt in of_logs(options.logs, "held"))),

@@ -175,6 +175,8 @@ WHOLE = frozenset(
         "sql",
         "erasure.standing",
         "stats",
+        "maintenance.take_back_secret",
+        "maintenance.told_secrets",
         "maintenance.waiting",
         "background.work",
     ]
@@ -190,11 +192,12 @@ READ_WHOLE = [
     "maintenance.runs",
     "maintenance.set_aside",
     "stats",
+    "maintenance.told_secrets",
     "maintenance.waiting",
 ]
 WHOLE_COMMANDS = {
-    "doctor", "embed", "extract", "install-timer", "reembed", "reread", "predicates", "sql",
-    "stats", "version", "worker",
+    "doctor", "embed", "extract", "install-timer", "reembed", "reread", "predicates", "secrets",
+    "sql", "stats", "version", "worker",
 }  # fmt: skip
 GIVEN = {
     **dict.fromkeys(("question", "query", "text", "request", "topic", "message", "user"), ASKED),

@@ -196,8 +196,9 @@ def are_chances(layer: Layer, seen: Seen, *, answers: int) -> None:
     assert len(chances) == answers
     assert min(chances) >= 0
     assert sum(chances) <= 1 + 1e-6
-    assert seen.places == sorted(set(seen.places))
-    assert all(0 <= place < PLACES for place in seen.places)
+    for places in seen.signs:
+        assert places == sorted(set(places))
+        assert all(0 <= place < PLACES for place in places)
 
 
 @pytest.mark.parametrize("layer", ["standing", "taste", "worth"])

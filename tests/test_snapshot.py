@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from conftest import examples
 from factbook.apply.apply import apply
+from factbook.context import Resources
 from factbook.embed import bundled
 from factbook.errors import EmbedderError, NotFound, UsageError
 from factbook.memory import Memory
@@ -190,6 +191,16 @@ def test_reads_that_belong_together_are_of_one_moment(
 
             return reads
 
+        look_again = Resources.look_again
+
+        def undisturbed(resources: Resources) -> None:
+            """Look for what others were told before the answer begins: it is no part of it."""
+            is_free = busy.acquire(blocking=False)
+            look_again(resources)
+            if is_free:
+                busy.release()
+
+        monkeypatch.setattr(Resources, "look_again", undisturbed)
         for name in ("_rows", "episodes", "facts"):
             monkeypatch.setattr(SQLiteStore, name, disturbed(getattr(SQLiteStore, name)))
         assert asks[what]() == before

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from factbook.errors import NotFound
 from factbook.memory import Memory
 from factbook.model.facts import Role
 from factbook.policy import TOLD_SECRETS
+from factbook.recall.plan import Turn
 from factbook.redaction import NO_REDACTION, Redactor
 from factbook.redaction.told import Told
 
@@ -288,6 +290,46 @@ def test_what_another_process_was_told_is_known_from_then_on(tmp_path: Path) -> 
     assert SECRET.encode() not in bytes_of(tmp_path)
 
 
+OLD = f"The old garden door opens with {SECRET}"
+
+
+def streamed(memory: Memory, told: Callable[[], None]) -> object:
+    stream = memory.conversation(session="c").stream()
+    stream.sync_turn([Turn(role=Role.USER, text="what opens the old garden door?")])
+    deadline = time.monotonic() + 20
+    while stream.searching:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    told()
+    return stream.take_prefetched()
+
+
+def exported(memory: Memory, told: Callable[[], None]) -> object:
+    lines = memory.export()
+    told()
+    return list(lines)
+
+
+def redacted(memory: Memory, told: Callable[[], None]) -> object:
+    held = memory.resources
+    assert SECRET in held.redactor.redact(BARE)
+    told()
+    return held.redactor.redact(BARE)
+
+
+@pytest.mark.parametrize("shown", [streamed, exported, redacted])
+@pytest.mark.parametrize("owner", ["me", "zoe"])
+def test_what_is_held_open_knows_what_another_process_was_told(
+    tmp_path: Path, shown: Callable[[Memory, Callable[[], None]], object], owner: str
+) -> None:
+    with opened(tmp_path) as memory, opened(tmp_path) as other:
+        memory.remember(OLD)
+        memory.embed()
+        found = repr(shown(memory, lambda: other.remember(TOLD, owner=owner) and None))
+        assert SECRET not in found
+        assert "REDACTED" in found or "EMPTY" in found  # what is shown otherwise holds no more
+
+
 def test_without_redaction_nothing_is_remembered(tmp_path: Path) -> None:
     log(tmp_path / "logs" / "a.jsonl", TOLD, BARE)
     with Memory(tmp_path / "facts.db", redact=False) as memory:
@@ -337,6 +379,10 @@ def test_what_was_taken_for_one_wrongly_is_taken_back(tmp_path: Path) -> None:
             memory.maintenance.take_back_secret("maple-42-lantern")
         with pytest.raises(NotFound):
             memory.maintenance.take_back_secret(SECRET)
+        memory.remember("I like tea", owner="zoe")
+        memory.erasure.erase_owner("zoe")  # all that was told is forgotten, but not what is none
+        memory.remember("the wifi password is maple-42-lantern")
+        assert memory.maintenance.told_secrets() == {"": 1}
         memory.check()
     with opened(tmp_path) as memory:
         assert "maple-42-lantern" in memory.remember(f"{street} and a dog").statement
@@ -350,5 +396,6 @@ def test_the_command_counts_and_takes_back(cli: Cli, tmp_path: Path) -> None:
     shown = cli("--db", path, "secrets", "--json", env=env).json()
     assert shown == {"kinds": {"password": 1}, "taken_back": 0}
     assert cli("--db", path, "secrets", "--no", "maple-42", code=8, env=env).err
-    cli("--db", path, "secrets", "--no", "maple-42-lantern", env=env)
+    taken_back = cli("--db", path, "secrets", "--no", "maple-42-lantern", "--json", env=env)
+    assert taken_back.json() == {"kind": "password"}
     assert "1 word taken back" in cli("--db", path, "secrets", env=env).out

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SCALE: Final = 0.05  # of the network's numbers, each in its standard deviations
-MOST_STEPS: Final = 200
 
 
 class Learned(NamedTuple):
@@ -35,7 +34,9 @@ def meet(place: Sequence[int], other: Sequence[int]) -> bool:
     return shared_ > 0 and 2 * shared_ >= min(place[1] - place[0], other[1] - other[0])
 
 
-def learned(parts: Sequence[tuple[float, Learned]], ridge: float = 1.0) -> dict[str, NDArray[Any]]:
+def learned(
+    parts: Sequence[tuple[float, Learned]], *, ridge: float, steps: int
+) -> dict[str, NDArray[Any]]:
     """Return the weights, of parts each of which weighs something."""
     weights = np.concatenate([np.full(len(some.right), weight) for weight, some in parts])
     right = np.concatenate([np.array(some.right) for _, some in parts])
@@ -44,7 +45,7 @@ def learned(parts: Sequence[tuple[float, Learned]], ridge: float = 1.0) -> dict[
     mean, spread = rows.mean(0), rows.std(0) + 1e-3
     scaled = csr_matrix((SCALE * (rows - mean) / spread).astype(np.float32))
     table = hstack([scaled, _sparse(seen)]).tocsr()
-    model = LogisticRegression(C=1 / ridge, max_iter=MOST_STEPS).fit(table, right, weights)
+    model = LogisticRegression(C=1 / ridge, max_iter=steps).fit(table, right, weights)
     # Beside the first answer, which is none of them; of two answers there is one row.
     odds, bias = model.coef_, model.intercept_
     if len(model.classes_) > 2:

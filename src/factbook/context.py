@@ -153,7 +153,17 @@ class Resources:
 
     @property
     def redactor(self) -> Redacting:
-        """The redactor, with the key that stands outside the database."""
+        """The redactor, which knows what other processes were told by now."""
+        redactor = self.held_redactor
+        self.look_again()
+        return redactor
+
+    @property
+    def held_redactor(self) -> Redacting:
+        """The redactor, with the key that stands outside the database.
+
+        It knows what was told when `look_again` was called last: before every part of a memory.
+        """
         if self._redactor is None:
             from factbook.redaction import NO_REDACTION, Redactor, load_key
 
@@ -362,7 +372,6 @@ class Context:
         from factbook.store.screened import unscreened
 
         now = self.clock() if now is None else now
-        self.resources.look_again()
         redactor = self.resources.redactor
         kept: list[ToldSecret] = []
 
@@ -389,8 +398,8 @@ class Context:
         return receipt
 
     def redact(self, text: str) -> str:
-        """Return a text without its secrets."""
-        return self.resources.redactor.redact(text)
+        """Return a text without its secrets, for a part that was called a moment ago."""
+        return self.resources.held_redactor.redact(text)
 
     @property
     def embedder(self) -> Embedder:

@@ -36,6 +36,7 @@ from factbook.model.ops import (
     EraseSource,
     Op,
 )
+from factbook.redaction.told import TAKEN_BACK
 from factbook.store import kinds
 from factbook.store.derived.facts import lives_by_id
 from factbook.store.derived.ledger import stances
@@ -121,7 +122,9 @@ class Erasing:
         if not doomed.size:
             raise NotFound(what="owner", name=op.owner, hint="nothing is kept about them.")
         self._erase("owner", 0, doomed, owner=op.owner)
-        self._writer.drop(kinds.TOLD, kinds.ALL)  # nobody knows whose a secret was
+        # Nobody knows whose a secret was; what was taken back is none.
+        told = [row.digest for row in self._writer.find(kinds.TOLD) if row.kind != TAKEN_BACK]
+        self._writer.drop(kinds.TOLD, {"digest": told})
 
     def allow(self, op: AllowAgain) -> None:
         act = first(self._writer, kinds.ERASURE, {"id": op.erasure_id})

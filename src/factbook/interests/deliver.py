@@ -77,6 +77,7 @@ class Notifier:
         raises, and `Cancelled` where the caller is told to stop; a notice that was being shown
         then counts as failed.
         """
+        self._context.resources.look_again()
         report = NotifyReport()
         self._clear_claims(report)
         show = self._show

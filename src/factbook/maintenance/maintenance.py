@@ -153,8 +153,9 @@ class Maintenance:
             raise NotFound(
                 what="secret",
                 name="remembered by that word",
-                hint="give it as it was told, without the marks around it; what a format or a name"
-                " tells is not remembered (docs/redaction.md).",
+                hint="give it as it was told, without the marks around it, and with the key file"
+                " of that time (FACTBOOK_KEY_FILE); what a format or a name tells is not"
+                " remembered (docs/redaction.md).",
             )
         self._context.write([KeepTold(secrets=[(*named, TAKEN_BACK)])], Trigger.COMMAND)
         return known[0].kind

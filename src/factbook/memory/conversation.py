@@ -305,12 +305,17 @@ class Conversation:
                     settle=None if reading else self._settle,
                     release=self._home.release,
                     failed=self._home.count_failure,
-                    generation=lambda: self._context.store.head(self.owner).memory,
+                    generation=self._generation,
                     clock=self._context.clock,
                     share=self._share,
                     session=self.session,
                 )
             return self._stream
+
+    def _generation(self) -> int:
+        """Return what moves where something that was found may hold, or may be shown, no more."""
+        learned: int = getattr(self._context.resources.redactor, "learned", 0)
+        return self._context.store.head(self.owner).memory + learned
 
     def take_prefetched(self) -> Streamed:
         """Return what is ready for the turn that begins; never waits."""

@@ -201,7 +201,7 @@ def secrets(
     if no:
         kind = run.open(Effect.WRITES).maintenance.take_back_secret(no)
         return Outcome(
-            record={"taken_back": kind},
+            record={"kind": kind},
             show=f"That word was remembered as {kind}, and is not from now on; what was replaced in"
             " the memory before stays so.",
         )
