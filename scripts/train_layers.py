@@ -23,7 +23,7 @@ from factbook.language.reader.layer import Seen
 from factbook.language.reader.read import clauses_of, things_of
 from reader import layers, messages, rows
 from reader.corpora import Corpora
-from reader.layers import Learned, meet
+from reader.layers import Learned
 
 OURS: Final = 1.0  # what a thing of our own messages weighs beside one of a published message
 OUR_CLAUSES: Final = 0.5  # and a clause of our chats, in which two in five are worth keeping
@@ -108,8 +108,8 @@ def worth(said: Iterable[tuple[str, str, Places, Places]]) -> Learned:
     right: list[int] = []
     for text, answers, kept, doubted in said:
         for begin, end, seen in clauses_of(text, answers):
-            is_kept = any(meet((begin, end), place) for place in kept)
-            if is_kept or not any(meet((begin, end), place) for place in doubted):
+            is_kept = any(rows.meet((begin, end), place) for place in kept)
+            if is_kept or not any(rows.meet((begin, end), place) for place in doubted):
                 found.append(seen)
                 right.append(int(is_kept))
     return Learned(found, right)

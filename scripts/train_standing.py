@@ -28,7 +28,7 @@ from factbook.extract.voice import blanked, in_layout
 from factbook.language.reader.layer import Layer, Seen
 from factbook.language.reader.read import sentences_of
 from reader import layers, rows
-from reader.layers import Learned, meet
+from reader.layers import Learned
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -79,7 +79,7 @@ def told(prompts: Iterable[Prompt]) -> Learned:
         own = blanked(text, in_layout(text))[: policy.DIRECTIVE_CHARS]
         for begin, end, seen in sentences_of(own):
             found.append(seen)
-            right.append(int(any(meet((begin, end), place) for place in places)))
+            right.append(int(any(rows.meet((begin, end), place) for place in places)))
     return Learned(found, right)
 
 

@@ -90,7 +90,7 @@ def test_a_label_is_of_the_thing_that_it_covers_best(
 
 
 def test_a_clause_is_kept_where_it_or_its_label_is_half_covered(train_layers: ModuleType) -> None:
-    assert train_layers.meet((0, 10), (5, 40))
-    assert train_layers.meet((0, 40), (30, 40))
-    assert not train_layers.meet((0, 10), (6, 40))
-    assert not train_layers.meet((0, 10), (10, 40))
+    assert train_layers.rows.meet((0, 10), (5, 40))
+    assert train_layers.rows.meet((0, 40), (30, 40))
+    assert not train_layers.rows.meet((0, 10), (6, 40))
+    assert not train_layers.rows.meet((0, 10), (10, 40))

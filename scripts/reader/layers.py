@@ -28,12 +28,6 @@ class Learned(NamedTuple):
     right: list[int]
 
 
-def meet(place: Sequence[int], other: Sequence[int]) -> bool:
-    """Say whether two places of a text share half of the shorter."""
-    shared_ = min(place[1], other[1]) - max(place[0], other[0])
-    return shared_ > 0 and 2 * shared_ >= min(place[1] - place[0], other[1] - other[0])
-
-
 def learned(
     parts: Sequence[tuple[float, Learned]], *, ridge: float, steps: int
 ) -> dict[str, NDArray[Any]]:

@@ -17,7 +17,6 @@ from factbook.language.reader.read import read
 from factbook.language.reader.words import words_of
 from reader import rows
 from reader.corpora import Corpora
-from reader.layers import meet
 
 LANGUAGE: Final = Path(__file__).parents[2] / "data" / "language"
 LABELS: Final = LANGUAGE / "messages.jsonl.xz"
@@ -79,7 +78,7 @@ def said(text: str, row: Row) -> rows.Row:
     for clause in read(text).clauses:
         span = rows.word_span(words, clause.begin, clause.end)
         if span:
-            keep = any(meet((clause.begin, clause.end), one) for one in row["keep"])
+            keep = any(rows.meet((clause.begin, clause.end), one) for one in row["keep"])
             made["kept"].append((*span, int(keep)))
     if row["opinions"] or row["keep"]:
         made["foreign"] = [0] * len(words)

@@ -64,6 +64,12 @@ def word_span(words: Sequence[Word], begin: int, end: int) -> tuple[int, int] | 
     return (touched[0], touched[-1] + 1) if touched else None
 
 
+def meet(place: Sequence[int], other: Sequence[int]) -> bool:
+    """Say whether two places of a text share half of the shorter."""
+    shared = min(place[1], other[1]) - max(place[0], other[0])
+    return shared > 0 and 2 * shared >= min(place[1] - place[0], other[1] - other[0])
+
+
 def quoted_spans(text: str, quotes: Sequence[str]) -> list[tuple[int, int]]:
     """Find quotes in their order, each behind the one before where it stands there."""
     found, at = [], 0

@@ -314,7 +314,7 @@ class Conversation:
 
     def _generation(self) -> int:
         """Return what moves where something that was found may hold, or may be shown, no more."""
-        learned: int = getattr(self._context.resources.redactor, "learned", 0)
+        learned = self._context.resources.redactor.learned
         return self._context.store.head(self.owner).memory + learned
 
     def take_prefetched(self) -> Streamed:

@@ -11,6 +11,8 @@ from factbook.redaction.told import ToldSecret
 class Redacting(Protocol):
     """Takes the secrets out of what is read."""
 
+    learned: int  # changes when it knows other secrets than before
+
     def plain(self) -> Redacting:
         """Return one that remembers nothing: a text has one form with it, whatever was told."""
 

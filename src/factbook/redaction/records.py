@@ -55,7 +55,7 @@ class Screening:
 
     def __call__(self, record: _T, /) -> _T:
         """Return a record with every text in it redacted; the record itself where all is clean."""
-        learned: int = getattr(self._redactor, "learned", 0)
+        learned = self._redactor.learned
         if learned != self._learned:  # what was clean may hold a secret that is known by now
             self._learned = learned
             self._clean.clear()

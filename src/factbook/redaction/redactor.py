@@ -68,7 +68,7 @@ class Redactor:
             )
         self._key = key if len(key) <= _MAX_KEY_BYTES else hashlib.blake2b(key).digest()
         self.told = Told(self._key) if remembers else None
-        self.learned = 0  # changes when it knows more secrets than before
+        self.learned = 0  # changes when it knows other secrets than before
         self.clean: set[str] = set()  # short texts without a secret; those with one are not kept
         self._clean_long: set[bytes] = set()  # the digests of long ones
 

@@ -27,24 +27,25 @@ _WORD_CHARS: Final = 30  # of a word that are read: hashes and the like say noth
 _SHOUTED: Final = 3  # letters of a word in capitals that may be shouted
 
 
-def _row(
+def sentence_seen(
     scores: Mapping[str, Floats],
     words: Sequence[Word],
     place: tuple[int, int],
     clauses: Sequence[Clause],
     of_text: Floats,
-) -> Floats:
-    """Return what the network knows of the sentence of words `place`, shape (784,).
+) -> Seen:
+    """Return what is known of the sentence of words `place`: a row of 784 numbers, and its signs.
 
-    The mean and the greatest of its words' vectors; how much they are tagged as a rule or a
-    decision; `of_text` (labels of `PROMPT_TYPES`); its clauses; and how it is written.
+    The numbers are the mean and the greatest of its words' vectors; how much they are tagged as a
+    rule or a decision; `of_text` (labels of `PROMPT_TYPES`); its clauses; and how it is written.
     """
     first, last = place
     tokens = scores["tokens"][first:last]
     marked = 1 - softmax(scores["tag.mark"][first:last])[:, 0]
     begin, end = words[first].begin, words[last - 1].end
     own = [c for c in clauses if c.begin < end and begin < c.end]
-    said = [word.text for word in words[first:last]]
+    sentence = words[first:last]
+    said = [word.text for word in sentence]
     more = [
         float(marked.max()),
         float(marked.mean()),
@@ -57,19 +58,8 @@ def _row(
         float(said[-1].startswith("?")),
         float(said[-1] == ":"),
     ]
-    return np.concatenate([tokens.mean(0), tokens.max(0), np.array(more, np.float32)])
-
-
-def sentence_seen(
-    scores: Mapping[str, Floats],
-    words: Sequence[Word],
-    place: tuple[int, int],
-    clauses: Sequence[Clause],
-    of_text: Floats,
-) -> Seen:
-    """Return what is known of the sentence of words `place`; that is `_row`, and its signs."""
-    row = _row(scores, words, place, clauses, of_text)
-    return Seen(row, signs_of(words[slice(*place)]))
+    row = np.concatenate([tokens.mean(0), tokens.max(0), np.array(more, np.float32)])
+    return Seen(row, signs_of(sentence))
 
 
 def signs_of(words: Sequence[Word]) -> tuple[list[int], list[int]]:
