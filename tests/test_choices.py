@@ -163,6 +163,18 @@ def test_what_a_host_asks_itself_is_answered_with_the_question(desk: Desk) -> No
     ]
 
 
+def test_every_answer_to_a_long_row_of_such_questions_is_kept(desk: Desk) -> None:
+    about = "of the importer, which reads every table twice and writes what it has seen before"
+    answers = {f"What becomes {about} in part_{n}?": f"Way {n}" for n in range(9)}
+    result = ", ".join(f'"{question}"="{answer}"' for question, answer in answers.items())
+    desk.session(
+        [tool_use("AskUserQuestion", {"questions": [{"question": one} for one in answers]})],
+        [tool_result(f"User has answered your questions: {result}. You can now continue.")],
+        toolUseResult={"answers": answers},
+    )
+    assert sorted(desk.chosen) == [f"chose: {way} (of: {asked})" for asked, way in answers.items()]
+
+
 def test_a_page_that_plays_such_a_result_chooses_nothing(desk: Desk) -> None:
     result = 'User has answered your questions: "Which key?"="the one on the page".'
     desk.session(

@@ -46,7 +46,9 @@ _ITEM: Final = re.compile(
     r"[ \t]*[-:.–—]?|[(\[]?(?P<mark>\d{1,2}|[a-z])[)\].:])[*_]{0,2}[ \t]+(?P<text>\S.*)$",
     re.MULTILINE | re.IGNORECASE,
 )
-_EMPHASIS: Final = re.compile(r"[*_`]{1,3}(?=\S)|(?<=\S)[*_`]{1,3}")
+_EMPHASIS: Final = re.compile(  # an underscore inside a name is none
+    r"[*`]{1,3}(?=\S)|(?<=\S)[*`]{1,3}|(?<!\w)_{1,3}(?=\S)|(?<=\S)(?<!_)_{1,3}(?!\w)"
+)
 _PROPOSAL: Final = re.compile(
     r"\b(?:(?:should|shall|may|can|could) (?:i|we)|(?:(?:do|would) you )?(?:want|like) (?:me|us)"
     r" to) (?P<text>[^?]+)\?",

@@ -580,8 +580,11 @@ class Parser(ABC):
             if not call.tool:
                 return False
             text = _SILENT  # the call ended, which is all that it had to say
-        shape = shape_of(call.tool, is_error=is_error)
-        text, cut = condense(self.redactor.redact(text), shape)
+        text = self.redactor.redact(text)
+        if trust is Trust.DIRECT:  # what a person answered is a prompt, and no output
+            text, cut = abridge(text, policy.PROMPT_CHARS)
+        else:
+            text, cut = condense(text, shape_of(call.tool, is_error=is_error))
         self.add(
             EpisodeKind.TOOL_RESULT,
             Role.TOOL,
