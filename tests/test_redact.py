@@ -720,6 +720,9 @@ ACCESS_TOKEN_EXPIRE_MINUTES = 30
 Added password validation to the signup form
 The API key is read from the environment
 risk-free-rate-calculation-2024
+[main 4c1d09e] test: cover the admin login view Saved-State: c81f02ab6d35
+make the login to use Change-Id: c81f02ab6d35
+log in with the new form (password reset) Reviewed-In: 0c81f02ab6d35e7
 file.py:1234:foo:bar:baz
 """.strip().split("\n")
 
@@ -794,6 +797,23 @@ def test_four_words_of_four_letters_stay(line: str) -> None:
 def test_a_secret_that_could_be_guessed_has_no_digest() -> None:
     assert REDACTOR.label("password", "1234567") == "[REDACTED:password]"
     assert REDACTOR.label("password", "12345678").startswith("[REDACTED:password:")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "the login for Admin-Panel: {}",  # a name as a trailer has it, and no id behind it
+        "login is broken Db-Password: {}",
+        "the wifi here, Guest-Login: {}",
+    ],
+)
+def test_what_looks_like_a_trailer_hides_no_password(line: str) -> None:
+    assert REDACTOR.redact(line.format("hunter42x")).endswith("]")
+
+
+def test_a_trailer_that_names_a_secret_hides_none() -> None:
+    assert REDACTOR.redact("login fixed, Db-Password: c81f02ab6d35").endswith("]")
+    assert REDACTOR.redact("for the new Nas-Login: c81f02ab6d35").endswith("]")
 
 
 def test_a_label_stays_where_a_secret_would_stand() -> None:

@@ -139,6 +139,10 @@ _LEAVES: Final = Lazy(
 _ONE_TIME: Final = Lazy(
     r"(?i)(?:2fa|t?otp|mfa|authenticator)\b[^\n]{0,40}?[ :=](?-i:([A-Z2-7]{16,64}))\b"
 )
+# A git trailer, which names the id behind it: `Change-Id: 5b2f09c41d7e`.
+_TRAILER: Final = Lazy(r"(?<!\S)[A-Z][A-Za-z]*(?:-[A-Za-z]+)+: ?$")
+_TRAILER_ID: Final = Lazy(r"[0-9a-f]{7,64}(?![\w-])")
+_TRAILER_CHARS: Final = 40  # more than the name of one has
 _SPEAKS: Final = Lazy(r"(?i)log|user|account|cred|in (?:with|as)|auth")
 
 
@@ -204,9 +208,18 @@ def shaped_spans(text: str, pos: int) -> Iterator[Span]:
         if match.start(1) < done:  # inside the word that was looked at last
             continue
         done = match.end(1)
+        if _is_of_trailer(text, pos, match.start(1)):
+            continue
         word = match[1].rstrip(".:!?)]}") if not match[1].endswith(("!", "?")) else match[1]
         if is_shaped(word):
             yield match.start(1), match.start(1) + len(word), "password"
+
+
+def _is_of_trailer(text: str, pos: int, start: int) -> bool:
+    """Tell whether the value at `start` is the id of a trailer that stands whole behind `pos`."""
+    low = max(pos + 1, start - _TRAILER_CHARS)
+    named = _TRAILER_ID.match(text, start) is not None
+    return named and _TRAILER.search(text, low, start) is not None
 
 
 def is_shaped(word: str) -> bool:
@@ -324,6 +337,8 @@ def pair_spans(text: str, at: int, end: int) -> Iterator[Span]:
     for shape in (_PAIR, _PAIR_BESIDE):
         pair = shape.search(text, max(low, at - 12), high)
         if pair is None or pair.start() > end or is_stop_word(pair["user"]):
+            continue
+        if _is_of_trailer(text, at, pair.end()):
             continue
         span = _judged(text, pair.end())
         if span is not None and _drawn(text[span[0] : span[1]]):
