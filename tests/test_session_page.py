@@ -97,6 +97,18 @@ def test_a_fragment_goes_with_the_turn_before_and_its_reply_is_how_that_ended(
     assert page.title == "Should the importer skip empty rows of the table?"
 
 
+def test_the_answer_to_a_question_begins_with_its_yes_or_no(tmp_path: Path) -> None:
+    log = log_of(
+        tmp_path,
+        record("user", "u1", "Is the importer covered by a test?"),
+        said("a1", "Not yet. I will write one for empty tables now. It takes a minute."),
+        record("user", "u2", "ok"),
+    )
+    with memory_of(tmp_path, log) as memory:
+        (turn,) = memory.sources.session(SESSION).turns
+    assert turn.ended == "Not yet. I will write one for empty tables now."
+
+
 def test_a_failure_of_the_last_turn_and_what_its_reply_lists_are_left_open(tmp_path: Path) -> None:
     closing = (
         "The parser is split in two.\n\nRemaining:\n\n"

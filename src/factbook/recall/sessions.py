@@ -221,7 +221,8 @@ def _asked(turns: Sequence[SessionTurn]) -> tuple[list[Prompted], SessionTurn | 
     asked: list[Prompted] = []
     last = None
     for group in together:
-        reply = next((turn.reply for turn in reversed(group) if turn.reply.strip()), "")
+        answered = next((turn for turn in reversed(group) if turn.reply.strip()), group[-1])
+        reply = answered.reply
         fragments = (" ".join(turn.prompt.split()) for turn in group[1:])
         last = group[0]._replace(
             reply=reply, records=[record for turn in group for record in turn.records]
@@ -232,21 +233,22 @@ def _asked(turns: Sequence[SessionTurn]) -> tuple[list[Prompted], SessionTurn | 
                 at=last.at,
                 asked=shorten(last.prompt, policy.PROMPT_SHOWN),
                 more=shorten("; ".join(filter(None, fragments)), policy.PROMPT_SHOWN),
-                ended=first_sentence(reply),
+                ended=first_sentence(reply, answers="?" in answered.prompt),
             )
         )
     return asked, last
 
 
-def first_sentence(reply: str) -> str:
+def first_sentence(reply: str, *, answers: bool = False) -> str:
     """Return the first sentence of a reply that says something by itself, in one line.
 
-    Where none does ("Done."), it is the first; in a reply without prose, its first line.
+    Where none does ("Done."), it is the first; in a reply without prose, its first line. Of a reply
+    that answers a question the fragments before it ("No.") are the answer, and stay.
     """
     text = reply[:_FIRST_CHARS].strip()
     said = [span.of(text) for span in markdown_sentences(text)] or text.splitlines()[:1]
-    telling = next((one for one in said if not is_fragment(one)), "".join(said[:1]))
-    return shorten(telling, policy.PROMPT_SHOWN)
+    at = next((n for n, one in enumerate(said) if not is_fragment(one)), 0)
+    return shorten(" ".join(said[0 if answers else at : at + 1]), policy.PROMPT_SHOWN)
 
 
 def left_open(reply: str) -> list[str]:
