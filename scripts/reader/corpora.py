@@ -34,6 +34,10 @@ COMMITS = {
     "swarnaHub/ConjNLI": "10e0515c0d1777651b5084d9cca4664ead8162a4",
     "verypluming/MED": "860ba36ce95ecba9f1ebe348d3d8cf1b3cba435a",
     "verypluming/HELP": "3ee5c298d48549704629a3687ccd8a00168281b8",
+    "google-research-datasets/dstc8-schema-guided-dialogue": (
+        "e852981ae34990f4358979625854259302feaa78"
+    ),
+    "google-research-datasets/Synthetic-Persona-Chat": "1f367a0f05d388ca96ebbbc9e5752ab19ac76510",
 }
 
 # genres of GUM whose texts are CC BY, CC BY-SA or public domain by the corpus's own licence file

@@ -6,7 +6,10 @@ stays where it was. A corpus that comes as words is joined to text as people typ
 
 from __future__ import annotations
 
+import csv
 import hashlib
+import io
+import json
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -22,6 +25,10 @@ LANGUAGE: Final = Path(__file__).parents[2] / "data" / "language"
 LABELS: Final = LANGUAGE / "messages.jsonl.xz"
 QUESTIONS: Final = LANGUAGE / "message_questions.jsonl.xz"
 MOST: Final = 600  # characters of paragraphs that are one message
+ERRANDS: Final = {  # files of each part of what people ask of an assistant; they are of 4 MB each
+    "dev": (*range(1, 15), 16, 19, 20),
+    "train": (1, 7, 13, 19, 25, 31, 43, 49, 61, 67, 91, 97, 103, 109, 115, 121, 127),
+}
 PIECE: Final = 320  # of a review of a film, which are long
 
 Row = dict[str, Any]
@@ -104,11 +111,28 @@ def texts(corpora: Corpora) -> Iterator[str]:
             yield re.sub(r" ([,.!?;:])", r"\1", _SHORT.sub(r"\1", spoken))
     edited = "acmi-lab/counterfactually-augmented-data"
     yield from _reviews(corpora.text(edited, "sentiment/combined/train.tsv"))
+    errands = "google-research-datasets/dstc8-schema-guided-dialogue"
+    for split, numbers in ERRANDS.items():
+        for n in numbers:
+            dialogues = corpora.text(errands, f"{split}/dialogues_{n:03}.json")
+            yield from _asked_of_an_assistant(dialogues)
+    talk = "google-research-datasets/Synthetic-Persona-Chat"
+    table = csv.reader(io.StringIO(corpora.text(talk, "data/Synthetic-Persona-Chat_test.csv")))
+    for _, _, conversation in table:
+        yield from (said.strip() for said in _SPOKEN.findall(conversation))
 
 
+_SPOKEN: Final = re.compile(r"^User \d: (.*)$", re.MULTILINE)
 _TEXT: Final = re.compile(r"^# text = (.*)$", re.MULTILINE)
 _STOP: Final = re.compile(r"(?<=[.!?])\s+|\n+")
 _SHORT: Final = re.compile(r" (n't|'s|'m|'re|'ve|'ll|'d)\b")
+
+
+def _asked_of_an_assistant(dialogues: str) -> Iterator[str]:
+    for dialogue in json.loads(dialogues):
+        for turn in dialogue["turns"]:
+            if turn["speaker"] == "USER":
+                yield turn["utterance"]
 
 
 def _paragraphs(document: str) -> Iterator[str]:

@@ -71,7 +71,10 @@ def content_words(text: str) -> frozenset[str]:
 
 _STATING: Final = frozenset({"tell", "want"})  # a standing wish asks, and is worth knowing
 _HANGING: Final = frozenset({"CCONJ", "PUNCT"})
-_POINTING: Final = word_set("he she it they him her them this that these those his its their")
+_POINTING: Final = word_set(
+    "he she it they him her them this that these those his its their hes shes theyre thats"
+)
+_OWN: Final = word_set("i im ive me my mine we our us")
 _STANDING_IN: Final = word_set("mine yours hers ours theirs one ones")  # for what was named
 _SUBJECTS: Final = frozenset({"nsubj", "csubj"})
 _ARGUMENTS: Final = _SUBJECTS | {"obj", "nmod", "det"}
@@ -124,6 +127,8 @@ def statements(
             continue
         start, end = _place(reading, clause, needed)
         of, flags = clause.of, clause.flags
+        if needed is not None and needed.of == "person":
+            of = needed.of
         while parts and start < parts[-1].end:
             if end - parts[-1].start > MAX_STATEMENT_CHARS:
                 start = max(parts[-1].end, clause.begin)
@@ -211,7 +216,7 @@ def _needed(reading: Reading, at: int) -> Clause | None:
     clause = reading.clauses[at]
     tokens = reading.tokens[clause.first : clause.last]
     if any(token.pos in ("VERB", "AUX") or token.relation in _SUBJECTS for token in tokens):
-        if _points(tokens):
+        if _points(tokens) or _leaves_out(clause, tokens):
             return _named(reading, at)
         if _says(tokens):
             return None
@@ -230,6 +235,19 @@ def _needed(reading: Reading, at: int) -> Clause | None:
     return None
 
 
+def _leaves_out(clause: Clause, tokens: Sequence[Token]) -> bool:
+    """Tell whether a clause does not say who it tells of, and it is not its writer: "plays oboe"."""
+    if any(token.relation in _SUBJECTS or token.relation == "expl" for token in tokens):
+        return False
+    if any(token.text.lower() in _OWN for token in tokens):
+        return False
+    return clause.of in ("person", "thing") or any(
+        # nobody says this form of themselves
+        token.pos == "VERB" and re.fullmatch(r"[a-z]+[^\Ws]s", token.text.lower())
+        for token in tokens[:1]
+    )
+
+
 def _says(tokens: Sequence[Token]) -> bool:
     """Tell whether a clause says more than that something was done, and when: "stopped in 2024"."""
     return any(
@@ -240,11 +258,17 @@ def _says(tokens: Sequence[Token]) -> bool:
 
 def _named(reading: Reading, at: int) -> Clause | None:
     """Return the clause before this one that names what it is about, as far as one does."""
-    for other in reversed(reading.clauses[max(0, at - FAR) : at]):
-        tokens = reading.tokens[other.first : other.last]
-        if other.act == "chat" or "quoted" in other.flags or _points(tokens):
-            continue
+    near = [
+        (other, reading.tokens[other.first : other.last])
+        for other in reversed(reading.clauses[max(0, at - FAR) : at])
+        if other.act != "chat" and "quoted" not in other.flags
+    ]
+    naming = [(other, tokens) for other, tokens in near if not _points(tokens)]
+    for other, tokens in naming:
         if any(token.relation in _SUBJECTS for token in tokens):
+            return other
+    for other, tokens in naming:  # a tree of sloppy words need not know its subject
+        if other.act == "tell" and any(token.pos in ("NOUN", "PROPN") for token in tokens):
             return other
     return None
 

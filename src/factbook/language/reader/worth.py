@@ -21,6 +21,7 @@ _TELLING: Final = frozenset(
     ["nsubj", "root", "obj", "aux", "obl", "advmod", "cop", "det", "nmod:poss", "mark", "xcomp"]
 )  # relations of the words that say what a clause is about
 _BEFORE: Final = 2  # words
+_IT: Final = frozenset(["it", "its", "it's", "this", "that", "thats"])
 
 
 def seen_of(
@@ -74,5 +75,16 @@ def seen_of(
             if token.relation in _TELLING
         ]
         signs += [f"prev {word}" for word in words[max(0, span.first - _BEFORE) : span.first]]
+        if _of_nothing_named(tokens, clause):
+            signs.append("nothing named")
         places = sorted({place_of(sign, PLACES) for sign in signs})
         yield Seen(np.concatenate(row), (places,))
+
+
+def _of_nothing_named(tokens: Sequence[Token], clause: slice) -> bool:
+    """Tell whether a clause is about "it" or "that" and no noun before says what this is."""
+    for n, token in enumerate(tokens[clause], clause.start):
+        if token.relation in ("nsubj", "expl"):
+            named = any(before.pos in ("NOUN", "PROPN") for before in tokens[:n])
+            return token.text.lower() in _IT and not named
+    return False
