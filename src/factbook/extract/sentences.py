@@ -75,6 +75,8 @@ _POINTING: Final = word_set(
     "he she it they him her them this that these those his its their hes shes theyre thats"
 )
 _OWN: Final = word_set("i im ive me my mine we our us")
+_THINGS: Final = word_set("it its it's this that thats that's")  # nobody knows in a month what it was
+_NOUNS: Final = ("NOUN", "PROPN")
 _STANDING_IN: Final = word_set("mine yours hers ours theirs one ones")  # for what was named
 _SUBJECTS: Final = frozenset({"nsubj", "csubj"})
 _ARGUMENTS: Final = _SUBJECTS | {"obj", "nmod", "det"}
@@ -291,9 +293,18 @@ def _points(tokens: Sequence[Token]) -> bool:
     return False
 
 
+def _named_before(reading: Reading, token: Token) -> bool:
+    return any(other.begin < token.begin and other.pos in _NOUNS for other in reading.tokens)
+
+
 def _dangles(reading: Reading, clause: Clause) -> bool:
-    """Say whether a clause tells something of what it only stands in for: "the second one"."""
+    """Say whether a clause tells something of what nothing names: "the second one", "it was late"."""
     tokens = reading.tokens[clause.first : clause.last]
+    subject = next((token for token in tokens if token.relation in _SUBJECTS), None)
+    if subject is not None and subject.text.lower() in _THINGS:
+        of_somebody = any(token.text.lower() in _OWN for token in tokens)
+        if not of_somebody and not _named_before(reading, subject):
+            return True
     standing = [
         token
         for token in tokens
