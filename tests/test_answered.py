@@ -314,6 +314,55 @@ def test_committed(
     assert told(memory, log, "committed") == statements
 
 
+def made(count: int, *lines: str) -> str:
+    counted = f" {count} file{'s' if count > 1 else ''} changed, 9 insertions(+)"
+    return "\n".join(["[main 1a2b3c4] Sort the tills", counted, *lines])
+
+
+COMMIT = "git commit -m 'Sort the tills'"
+NEW = " create mode 100644 "
+
+
+@pytest.mark.parametrize(
+    ("commands", "files"),
+    [
+        # What git names is in it, what was added by name, and what is left of its count.
+        ([(f"git add .gitignore tills.py lib && {COMMIT}",
+           made(5, f"{NEW}.gitignore", f"{NEW}lib/a.py", f"{NEW}lib/b.py"))],
+         " (.gitignore, a.py, b.py, tills.py and 1 more)"),
+        ([("git add docs/a.md b.py", ""), (f"git -C /home/ann/shop {COMMIT[4:]}", made(2))],
+         " (a.md, b.py)"),
+        ([("git add a.py", ""), ("git reset", ""), ("git add b.py", ""), (COMMIT, made(1))],
+         " (b.py)"),
+        ([(COMMIT, made(2, " rename lib/{old => new}/a.py (97%)", " delete mode 100644 b.py"))],
+         " (a.py, b.py)"),
+        ([("git add a.py", ""), ("git commit -m 'Sort the tills' b.py", made(1))], " (b.py)"),
+        ([(f"git add a.py && {COMMIT}", "error: the hook says no"), (COMMIT, made(1))], " (a.py)"),
+        ([(f"git add a.py && {COMMIT} -q", "")], " (a.py)"),
+        # The turn changed tills.py and, outside of the project, a plan.
+        ([("git commit -am 'Sort the tills'", made(1))], " (tills.py)"),
+        ([("git add -A", ""), (COMMIT, made(1))], " (tills.py)"),
+        ([("git add src", ""), (COMMIT, made(1))], " (tills.py)"),
+        # Nothing tells which: one was ignored, or another changed by somebody else.
+        ([("git commit -am 'Sort the tills'", made(2))], ""),
+        ([("git add .", ""), (COMMIT, made(3, f"{NEW}c.py"))], " (c.py and 2 more)"),
+        ([(f"git add -A && {COMMIT} -q", "")], ""),
+        ([("git add a.py b.py", ""), (COMMIT, made(1))], ""),
+        ([("git add a.py", ""), ("git commit --amend --no-edit -m 'Sort the tills'", "")], ""),
+    ],
+)  # fmt: skip
+def test_a_commit_names_the_files_that_the_log_shows_to_be_in_it(
+    memory: Memory, log: Log, commands: list[tuple[str, str]], files: str
+) -> None:
+    log.edit("/home/ann/.claude/plans/sort.md")
+    log.edit("/home/ann/shop/src/tills.py")
+    for command, text in commands:
+        memory.ingest([log.path])  # what was added waits from one run to the next
+        log.bash(command, text, error=text.startswith("error"))
+    (statement,) = told(memory, log, "committed")
+    assert statement.partition("Sort the tills")[2] == files
+
+
 @pytest.mark.parametrize(
     ("command", "text", "statement"),
     [

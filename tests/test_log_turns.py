@@ -408,6 +408,21 @@ def test_a_commit_tells_of_the_files_and_the_checks_before_it(log: Log) -> None:
     assert told_by(log) == ["committed 1234567: Labels are sorted by depot (labels.py)"]
 
 
+def test_what_a_turn_changed_and_did_not_commit_is_not_told_of_its_commit(log: Log) -> None:
+    log.goes_on(
+        typed("u1", "Sort the labels by depot and commit that"),
+        *edited(1, "/home/ann/shop/.env"),
+        *edited(2, "/home/ann/shop/labels.py"),
+        call("c1", "Bash", command="git add labels.py && git commit -m 'Labels are sorted'"),
+        returned("c1", "[main 1234567] Labels are sorted\n 1 file changed, 2 insertions(+)"),
+        said("a1", "The labels are sorted by depot, and all of that is committed."),
+    )
+    assert told_by(log) == [
+        "changed .env",
+        "committed 1234567: Labels are sorted (labels.py)",
+    ]
+
+
 def test_the_timeline_tells_no_pages_that_were_looked_up_and_no_prompt_twice(log: Log) -> None:
     log.goes_on(
         typed("u1", "From now on we use pnpm for all packages of the shop."),

@@ -13,7 +13,7 @@ from factbook.extract.base import Rule, RuleHit
 from factbook.extract.outcomes import error_line, shown_error, shows_failure
 from factbook.extract.shell_facts import check_commands
 from factbook.model.facts import NOT_TOLD, WENT_ON, Answer, Episode, Outcome
-from factbook.model.text import shorten
+from factbook.model.text import listed, shorten
 
 _COMMAND_CHARS: Final = 160  # of a command in a sentence
 _PIECE_CHARS: Final = 70  # of what was written, before and after
@@ -150,9 +150,9 @@ def mends(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
     error, files, commands = episode.answer.mended
     ways = []
     if files:
-        ways.append(f"editing {_list(files)}")
+        ways.append(f"editing {listed(files, _MANY)}")
     if commands:
-        ways.append(f"running {_list([f'`{command}`' for command in commands])}")
+        ways.append(f"running {listed([f'`{command}`' for command in commands], _MANY)}")
     command = main.command
     details = {
         "error": error,
@@ -160,8 +160,3 @@ def mends(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
         "command": shorten(text[command.start : command.end], _COMMAND_CHARS),
     }
     yield RuleHit(error, command.start, command.end, details)
-
-
-def _list(items: tuple[str, ...] | list[str]) -> str:
-    more = f" and {len(items) - _MANY} more" if len(items) > _MANY else ""
-    return ", ".join(items[:_MANY]) + more

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from factbook import policy
-from factbook.extract import outcomes, tests_run
+from factbook.extract import commits, outcomes, tests_run
 from factbook.model.facts import (
     Answer,
     Episode,
@@ -22,6 +22,7 @@ from factbook.model.facts import (
     Millis,
     Outcome,
     Role,
+    Staged,
     Trust,
 )
 from factbook.model.text import shorten
@@ -78,6 +79,7 @@ class Joining:
         self._failures: dict[str, _Failure] = {
             key: _Failure(*failure) for key, failure in saved.get("failures", ())
         }
+        self._staged = Staged(*map(tuple, saved.get("staged", ())))
 
     def save(self) -> dict[str, object]:
         """Return what waits as JSON data; its texts are those of episodes, and redacted as they."""
@@ -85,6 +87,7 @@ class Joining:
             "open": [_row(call) for call in self._open.values()],
             "running": [[process, _row(call)] for process, call in self._running.items()],
             "failures": [[key, failure.save()] for key, failure in self._failures.items()],
+            "staged": [list(paths) for paths in self._staged],
         }
 
     def take(self, episode: Episode) -> tuple[Episode, Episode | None]:
@@ -131,10 +134,12 @@ class Joining:
         error = outcomes.error_line(result.text, shown_by) if failed else ""
         code = result.attributes.get("exit_code", "").strip()
         answer = Answer(outcome, result.text, code, error)
+        files = outcomes.changed_files(call) if outcome is Outcome.DONE else ()
+        self._staged = commits.with_changed(self._staged, call.project, files)
         if command is not None:
-            answer = self._ran(call, command, answer)
+            answer = self._ran(call, command, answer, files)
         elif outcome is Outcome.DONE:
-            self._done(files=outcomes.changed_files(call))
+            self._done(files=files)
         if failed:
             asked = _asked(call, command)
             typed_to = self._typed_to(call)
@@ -158,11 +163,13 @@ class Joining:
         given = dict(_GIVEN.findall(call.text))
         return self._running.get(given.get("session_id", ""))
 
-    def _ran(self, call: Episode, command: str, answer: Answer) -> Answer:
+    def _ran(self, call: Episode, command: str, answer: Answer, files: tuple[str, ...]) -> Answer:
         """Follow a command: it may fail, mend something, or pass where it failed before."""
         if answer.outcome in (Outcome.REFUSED, Outcome.RUNNING):
             return answer
-        files = outcomes.changed_files(call) if answer.outcome is Outcome.DONE else ()
+        if "git" in command:
+            answer = answer._replace(staged=self._staged)
+            self._staged = commits.staged_after(command, call.project, self._staged, answer)
         main = tests_run.main_command(command)
         if main is None:
             failed = answer.outcome is Outcome.UNTOLD and not outcomes.may_have_passed(answer)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 from factbook import policy
-from factbook.extract import actions, outcomes, paths, prose, shell_facts
+from factbook.extract import actions, commits, outcomes, paths, prose, shell_facts
 from factbook.extract.base import Rule
 from factbook.model.facts import Trust
 
@@ -286,9 +286,12 @@ RULES: Final[tuple[Rule, ...]] = (
     Rule(
         name="committed",
         confidence=policy.PATTERN,
-        method="What git says it committed, else the message of a commit that shows no failure",
-        find=shell_facts.commits,
-        statement="{deed}: {object}",
+        method=(
+            "What git says it committed, else the message of a commit that shows no failure; the"
+            " files that git or what was added before it names"
+        ),
+        find=commits.commits,
+        statement="{deed}: {object} {files}",
         hints=("commit",),
         waits_for="answer",
         cues=_words("commit commits committed git"),

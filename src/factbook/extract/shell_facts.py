@@ -1,4 +1,4 @@
-"""Read facts off the commands of a shell: hosts, archives, checks, commits, installed packages."""
+"""Read facts off the commands of a shell: hosts, archives, checks, installed packages."""
 
 from __future__ import annotations
 
@@ -7,11 +7,9 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Final
 
-from factbook import policy
 from factbook.extract import outcomes, shell
 from factbook.extract.base import Rule, RuleHit, word_set
 from factbook.model.facts import Episode, Outcome
-from factbook.model.text import shorten
 
 _HOST: Final = re.compile(r"[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?")
 _IPV6: Final = re.compile(r"[0-9A-Fa-f:.]{2,45}(?:%\w{1,16})?")
@@ -274,6 +272,8 @@ _TEST_PROGRAMS: Final = word_set(
     "pytest py.test vitest jest mocha ava rspec phpunit ctest unittest tox nox bats"
 )
 _LAUNCHERS: Final = word_set("npx pnpx bunx uvx pnpm yarn bun npm uv poetry pdm hatch rye")
+_LAUNCHED_BY: Final = frozenset({"run", "exec", "dlx", "x"})
+_SUBCOMMAND: Final = re.compile(r"[a-z][\w:-]*")
 _PYTHON: Final = re.compile(r"(?:python|pypy)[\d.]*")
 
 
@@ -327,6 +327,24 @@ def runs_tests(command: shell.ShellCommand) -> bool:
     return command.name in _TEST_PROGRAMS or _runs_tests(command.name, values)
 
 
+def aim(command: shell.ShellCommand) -> tuple[str, str]:
+    """Return the program that a command is about, without what launches it, and its subcommand.
+
+    What runs tests has none, as what stands there is what it tests.
+    """
+    words = [command.name, *(word.value for word in command.args)]
+    tester = next((word for word in words if word in _TEST_PROGRAMS), "")
+    if tester and is_check(command):
+        return tester, ""
+    if _PYTHON.fullmatch(words[0]) and "-m" in words[:-1]:
+        words = words[words.index("-m") + 1 :]
+    words = [word for word in words if not word.startswith("-")]
+    if words and words[0] in _LAUNCHERS:
+        words = [word for word in words[1:] if word not in _LAUNCHED_BY] or words[:1]
+    name, *rest = words or [command.name]
+    return name, rest[0] if rest and _SUBCOMMAND.fullmatch(rest[0]) else ""
+
+
 def _runs_tests(name: str, values: Sequence[str]) -> bool:
     """Tell `npm run test:unit`, `cargo test` and `uv run pytest` from everything else."""
     plain = [value for value in values if not value.startswith("-")]
@@ -337,78 +355,11 @@ def _runs_tests(name: str, values: Sequence[str]) -> bool:
         if "test" in plain[:3] and name in {"npm", "pnpm", "yarn", "mvn", "gradle", "gradlew"}:
             return True
     if name in _LAUNCHERS:
-        rest = [value for value in plain if value not in {"run", "exec", "dlx", "x"}]
+        rest = [value for value in plain if value not in _LAUNCHED_BY]
         return bool(rest) and rest[0] in _TEST_PROGRAMS
     if _PYTHON.fullmatch(name):
         return any(flag == "-m" and module in _TEST_PROGRAMS for flag, module in pairwise(values))
     return False
-
-
-_SHOWN_COMMIT: Final = re.compile(
-    r"^\[[^\]\n]{1,200}?(?: \(root-commit\))? (?P<hash>[0-9a-f]{7,40})\] (?P<subject>.+)$",
-    re.MULTILINE,
-)
-_NO_COMMIT: Final = re.compile(
-    r"^nothing (?:to commit|added to commit)|^no changes added to commit|^Aborting commit"
-    r"|\bhooks?\b.{0,60}\b(?:failed|exited with|error)|^CONFLICT\b|^On branch\b|\.Failed$",
-    re.MULTILINE | re.IGNORECASE,
-)
-
-
-def commits(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
-    """Find the subject lines of the commits that were made, with their hashes.
-
-    Git says which; where its line is not shown, a commit that ended well and shows no failure was
-    made too.
-    """
-    del rule
-    answer = episode.answer
-    if answer is None:
-        return
-    shown = list(_SHOWN_COMMIT.finditer(answer.text))
-    quiet = (
-        answer.outcome is Outcome.DONE
-        and not _NO_COMMIT.search(answer.text)
-        and not outcomes.shows_failure(answer.text)
-    )
-    for command in shell.parse(text):
-        words = git_command(command.args) if command.name == "git" else ()
-        if not words or words[0].value != "commit":
-            continue
-        if any(word.value == "--dry-run" for word in words):
-            continue
-        subject, start, end = _subject(text, command, words)
-        made = shown.pop(0) if shown else None
-        if made is not None:
-            # Git shortens no subject, so a message that differs was changed by a hook or an editor.
-            deed = {"deed": f"committed {made['hash']}"}
-            yield RuleHit(shorten(made["subject"], policy.SNIPPET_CHARS), start, end, deed)
-        elif quiet and subject:
-            deed = {"deed": "committed"}
-            yield RuleHit(shorten(subject, policy.SNIPPET_CHARS), start, end, deed)
-
-
-def _subject(
-    text: str, command: shell.ShellCommand, words: Sequence[shell.ShellWord]
-) -> tuple[str, int, int]:
-    """Return the first line of a commit's message, and what shows it; empty where none is given."""
-    message = _message(words)
-    if message is None:
-        return "", command.start, command.end
-    body = next((doc for doc in command.heredocs if message.start < doc[0] < message.end), None)
-    if body:
-        written = text[slice(*body)]
-    elif message.value.startswith("$("):
-        return "", command.start, command.end
-    else:
-        written = message.value
-    subject = next((line for line in written.split("\n") if line.strip()), "").strip()
-    if not subject or subject.startswith(("$", "`")):
-        return "", command.start, command.end
-    at = text.find(subject, message.start, message.end)
-    # Escapes in a message can make it differ from how it is written.
-    place = (at, at + len(subject)) if at >= 0 else (message.start, message.end)
-    return subject, *place
 
 
 def git_command(args: Sequence[shell.ShellWord]) -> Sequence[shell.ShellWord]:
@@ -417,19 +368,6 @@ def git_command(args: Sequence[shell.ShellWord]) -> Sequence[shell.ShellWord]:
     while at < len(args) and args[at].value.startswith("-"):
         at += 2 if args[at].value in {"-C", "-c", "--git-dir", "--work-tree"} else 1
     return args[at:]
-
-
-def _message(words: Sequence[shell.ShellWord]) -> shell.ShellWord | None:
-    for at, word in enumerate(words):
-        value = word.value
-        if value.startswith("--message="):
-            cut = len("--message=")
-            inner = word.inner + cut if word.inner >= 0 else -1
-            return shell.ShellWord(value[cut:], word.start, word.end, inner)
-        is_flag = value == "--message" or re.fullmatch(r"-[a-zA-Z]*m", value) is not None
-        if is_flag and at + 1 < len(words):
-            return words[at + 1]
-    return None
 
 
 _INSTALLERS: Final[dict[str, frozenset[str]]] = {

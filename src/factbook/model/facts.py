@@ -235,6 +235,14 @@ class Mended(NamedTuple):
     commands: tuple[str, ...]  # that were run since and may have changed something
 
 
+class Staged(NamedTuple):
+    """What a log tells of what the next commit will hold; all paths are whole ones."""
+
+    named: tuple[str, ...] = ()  # files that were added by name
+    swept: tuple[str, ...] = ()  # what was added as a whole; without a slash it may be a file
+    changed: tuple[str, ...] = ()  # files that were changed and not committed yet
+
+
 class Answer(NamedTuple):
     """What came back of a tool call."""
 
@@ -243,6 +251,7 @@ class Answer(NamedTuple):
     code: str = ""  # exit code, where one is recorded
     error: str = ""  # the line that says why it failed
     mended: Mended | None = None
+    staged: Staged | None = None  # before a commit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

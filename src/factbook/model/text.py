@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 _ASKS: Final = re.compile(r"""[?？؟][?!]*(?=["'”’)\]]*(?:\s|$))""")
@@ -38,6 +39,22 @@ def shorten(text: str, limit: int) -> str:
     space = cut.rfind(" ")
     # A text without spaces (Chinese, a long token) has no word to be cut at.
     return (cut[:space] if space > limit // 2 else cut).rstrip(" ,;:") + "…"
+
+
+def listed(items: Sequence[str], most: int, count: int = 0) -> str:
+    """Return the first items in one line, and how many more there are of them, or of `count`."""
+    more = max(count, len(items)) - min(most, len(items))
+    return ", ".join(items[:most]) + (f" and {more} more" if more > 0 else "")
+
+
+def file_names(paths: Iterable[str], most: int, count: int = 0) -> str:
+    """Return the names of the first files of some paths, each once, as `listed` does."""
+    return listed(list(dict.fromkeys(map(file_name, paths))), most, count)
+
+
+def file_name(path: str) -> str:
+    """Return the last part of a path of any system."""
+    return re.split(r"[/\\]", path)[-1]
 
 
 def strings(value: object, *, besides: frozenset[str] = frozenset()) -> list[str]:

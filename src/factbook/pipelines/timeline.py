@@ -1,7 +1,7 @@
 """Tell of what was done only what matters: in one line for each turn, or for each thing.
 
-Of the files that a turn changed all are one line: with its commit, or with what its agent said of
-them at the end; of its checks the last one.
+Of the files that a turn changed all are one line: with how it was mended, or with what its agent
+said of them at the end. What is in a commit the commit says itself. Of the checks it is the last.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from factbook.language.words import STOPWORDS, stem, words
 from factbook.model.confidence import is_passive
 from factbook.model.directives import PREDICATES
 from factbook.model.facts import EpisodeKind, Fact, StoredEpisode
+from factbook.model.text import file_name, file_names
 
 _CHANGED: Final = "modified_file"
 _CHECKED: Final = "verified"
@@ -54,8 +55,11 @@ def _of_turn(facts: Sequence[Fact], turn: Turn, texts: Mapping[int, str]) -> Ite
     changed = [fact.object for fact in facts if fact.predicate == _CHANGED]
     check = found.get(_CHECKED)
     passed = check is not None and check.object == "passed"
-    # A commit, or what was said of how it was mended, tells why files were changed.
-    why = found.get(_COMMITTED) or found.get(_MENDED)
+    # A commit tells why the files that it names were changed. Others may be no part of it, and what
+    # was said at the end is about what was committed.
+    held = " ".join(fact.statement for fact in facts if fact.predicate == _COMMITTED)
+    changed = [path for path in changed if not _is_named(path, held)]
+    why = found.get(_MENDED)
     told: dict[str, Fact] = {}
     for fact in facts:
         said_first = fact.statement
@@ -63,13 +67,14 @@ def _of_turn(facts: Sequence[Fact], turn: Turn, texts: Mapping[int, str]) -> Ite
             continue
         if fact.statement == FETCHED.format(object=fact.object):
             continue  # a page that was read is nothing that was done
-        if fact is check and passed and (changed or _COMMITTED in found):
+        if fact is check and passed and (_CHANGED in found or _COMMITTED in found):
             continue
         if fact.predicate == _CHANGED:
-            if why is not None:
+            if why is not None or not changed:
                 continue
-            fact = replace(fact, statement=_files(changed) + ", checks passed" * passed)
-            said = _said_at_end(turn, texts)
+            checked = ", checks passed" * (passed and not held)
+            fact = replace(fact, statement=_files(changed) + checked)
+            said = "" if held else _said_at_end(turn, texts)
             if said and not any(said == other.statement for other in facts):
                 fact = replace(fact, statement=f"{fact.statement} — {said}")
         elif fact is why and changed:
@@ -91,9 +96,11 @@ def _files(paths: Sequence[str]) -> str:
 
 def _names(paths: Sequence[str]) -> str:
     """Return the names of the first files that were changed, given the newest first."""
-    names = list(dict.fromkeys(re.split(r"[/\\]", path)[-1] for path in reversed(paths)))
-    more = len(names) - policy.TURN_FILES
-    return ", ".join(names[: policy.TURN_FILES]) + (f" and {more} more" if more > 0 else "")
+    return file_names(reversed(paths), policy.TURN_FILES)
+
+
+def _is_named(path: str, text: str) -> bool:
+    return re.search(rf"[ (]{re.escape(file_name(path))}[,) ]", text) is not None
 
 
 def closing(turn: Turn) -> int | None:
