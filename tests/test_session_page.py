@@ -136,6 +136,73 @@ def test_a_failure_of_the_last_turn_and_what_its_reply_lists_are_left_open(tmp_p
     assert listed == ["update the manual", "rename the option"]
 
 
+def ran(n: int, command: str, error: str = "", text: str = "") -> list[str]:
+    made = call(f"c{n}", "Bash", command=command)
+    return [made, returned(f"r{n}", f"c{n}", error or text, failed=bool(error))]
+
+
+def used(n: int, tool: str, error: str = "", **given: object) -> list[str]:
+    made = call(f"c{n}", tool, **given)
+    return [made, returned(f"r{n}", f"c{n}", error or "Done.", failed=bool(error))]
+
+
+NO_PYTEST = "Exit code 127\n(eval):1: command not found: pytest"
+BROKEN = "Exit code 1\nValueError: the key of the tills is not set"
+TILLS = "/home/ann/shop/tills.py"
+NOT_THERE = "File does not exist."
+TWICE = "Found 2 matches of the string to replace, but replace_all is false."
+
+
+@pytest.mark.parametrize(
+    ("lines", "outcome"),
+    [
+        # The same program, in whatever it is wrapped.
+        ([*ran(1, "pytest --co", NO_PYTEST), *ran(2, "uv sync --extra dev"),
+          *ran(3, ". .env && uv run pytest --co")],
+         "then `. .env && uv run pytest --co` went well"),
+        ([*ran(1, ". v/bin/activate && python -m pytest tests/t.py | head", BROKEN),
+          *ran(2, "cd x; venv/bin/pytest -q tests", text="3 passed in 0.2s")],
+         "then `cd x; venv/bin/pytest -q tests` went well"),
+        ([*ran(1, "npm run build", BROKEN), *ran(2, "yarn build")], "then `yarn build` went well"),
+        # The same tool, or the same file.
+        ([*used(1, "Task", "Agent type 'sorter' not found.", subagent_type="sorter"),
+          *used(2, "Task", subagent_type="tills:sorter")], "then Task went well"),
+        ([*used(1, "Edit", TWICE, file_path=TILLS, old_string="a", new_string="b"),
+          *used(2, "Write", file_path=TILLS, content="b")], "then Write went well"),
+        # What only looks.
+        (used(1, "Read", NOT_THERE, file_path=TILLS), "it was only a look"),
+        (ran(1, "cat HANDOVER.md", "cat: HANDOVER.md: No such file or directory"),
+         "it was only a look"),
+        # Nothing with the same aim went well.
+        (ran(1, "uv run pytest tests/t.py", BROKEN), ""),
+        ([*used(1, "Task", "Agent type 'sorter' not found.", subagent_type="sorter"),
+          used(2, "Task", subagent_type="tills:sorter")[0]], ""),
+        ([*ran(1, "pytest tests/t.py", BROKEN),
+          *ran(2, "pytest tests/other.py", text="3 passed in 0.2s")], ""),
+        ([*ran(1, "pytest tests/t.py", BROKEN), *ran(2, "uv run pytest --co", BROKEN),
+          *ran(3, "pytest tests/t.py | tail -3", text="1 failed, 2 passed in 0.2s")], ""),
+        ([*ran(1, "pytest tests/t.py", text="3 passed in 0.2s"),
+          *ran(2, "pytest -x tests/t.py", BROKEN)], ""),
+        ([*ran(1, "npm run build", BROKEN), *ran(2, "npm run lint"), *ran(3, "ls build")], ""),
+        ([*ran(1, "python sort.py", BROKEN), *ran(2, "python other.py")], ""),
+        ([*used(1, "Edit", TWICE, file_path=TILLS, old_string="a", new_string="b"),
+          *used(2, "Read", file_path=TILLS),
+          *used(3, "Edit", file_path="/home/ann/shop/b.py", old_string="a", new_string="b")], ""),
+    ],
+)  # fmt: skip
+def test_what_went_well_later_with_the_same_aim_is_not_left_open(
+    tmp_path: Path, lines: list[str], outcome: str
+) -> None:
+    log = log_of(
+        tmp_path, record("user", "u1", "Sort the tills"), *lines, said("a1", "The tills are done.")
+    )
+    with memory_of(tmp_path, log) as memory:
+        page = memory.sources.session(SESSION)
+    first = page.failures[0]
+    assert first.outcome == outcome
+    assert (first.text in page.open) == (not outcome)
+
+
 def test_a_long_session_is_cut_to_its_ends_unless_all_of_it_is_wanted(tmp_path: Path) -> None:
     lines = []
     for n in range(30):

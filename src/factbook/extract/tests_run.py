@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from factbook.extract import outcomes, shell
 from factbook.extract.base import word_set
-from factbook.extract.shell_facts import check_commands, git_command, is_check, runs_tests
+from factbook.extract.shell_facts import aim, check_commands, git_command, is_check, runs_tests
 from factbook.model.facts import Answer, Outcome
 
 _COUNT: Final = (
@@ -80,6 +80,7 @@ _ASSIGNED: Final = re.compile(r"[A-Za-z_]\w*=")
 _FIXES: Final = frozenset({"--fix", "--write", "-w", "--apply", "format", "fmt"})
 _WRITE_FLAGS: Final = re.compile(r"-[a-zA-Z]*i[a-zA-Z]*(?:\..*)?|--in-place(?:=.*)?")
 _REST: Final = re.compile(r"\s*(?:\d*>&\d+|\d*>\s*/dev/null|&>\s*/dev/null)")
+_PATH: Final = re.compile(r"(?!-)[\w@.~+\[\]-]*(?:/[\w@.+\[\]-]+)+|(?!-)[\w-]+\.\w{1,6}")
 _NOT_RUN: Final = frozenset({"126", "127"})
 
 
@@ -149,6 +150,41 @@ def main_command(text: str) -> MainCommand | None:
     given = [word for word in before if word == "sudo" or _ASSIGNED.match(word)]
     words = [*given, main.name, *(word.value for word in main.args)]
     return MainCommand("\n".join([*folders, " ".join(words)]), main)
+
+
+class Aim(NamedTuple):
+    """What a command is run for, however it is launched: two commands may have the same."""
+
+    program: str
+    subcommand: str
+    paths: tuple[str, ...]
+
+    def is_met_by(self, other: Aim) -> bool:
+        """Tell whether another command that ended well did what this one was to do."""
+        if self.program != other.program:
+            return False
+        if self.subcommand and other.subcommand and self.subcommand != other.subcommand:
+            return False
+        both = [(one, another) for one in self.paths for another in other.paths]
+        return not both or any(_lies_in(*pair) or _lies_in(*pair[::-1]) for pair in both)
+
+
+@lru_cache(maxsize=256)
+def aims(text: str) -> tuple[Aim, ...]:
+    """Return what the commands of a line are run for, but for those that only look."""
+    found: list[Aim] = []
+    for command in shell.parse(text):
+        apart = not command.name or command.name in _AROUND or command.name in _FILTERS
+        if not apart and (_use(command) is not Use.READS or _keeps(command)):
+            words = (word.value.partition("::")[0].rstrip("/") for word in command.args)
+            paths = tuple(word for word in words if _PATH.fullmatch(word))
+            found.append(Aim(*aim(command), paths))
+    return tuple(found)
+
+
+def _lies_in(path: str, place: str) -> bool:
+    """Tell whether a path is, or lies in, another, one of which may begin above it."""
+    return f"/{path}/".endswith(f"/{place}/") or f"{path}/".startswith(f"{place}/")
 
 
 def may_change(text: str) -> bool:

@@ -37,6 +37,7 @@ from factbook.model.facts import (
 )
 from factbook.model.ops import RecordEpisode, RecordSource
 from factbook.model.owners import spelled
+from factbook.pipelines.failures import CALLED, went_on
 from factbook.pipelines.timeline import closing, told_of, worth_telling
 from factbook.recall.counting import ROWS, Computed, compute, nothing
 from factbook.recall.facts import fact_of, shown
@@ -281,7 +282,11 @@ class Sources:
             ]
             last = {each.id: _last_reply(turns[each.id]) for each in prompts}
             said = moment.texts("episode", [reply for reply in last.values() if reply])
-            facts = list(moment.facts(replace(of_it, predicates=PREDICATES), limit=None))
+            wanted = tuple({*PREDICATES, *CALLED})
+            facts = [
+                shown(self._context, fact)
+                for fact in moment.facts(replace(of_it, predicates=wanted), limit=None)
+            ]
         return summarised(
             [
                 replace(state, source=replace(state.source, title=redact(state.source.title)))
@@ -297,9 +302,10 @@ class Sources:
                 )
                 for each in prompts
             ],
-            [shown(self._context, fact) for fact in facts],
+            [fact for fact in facts if fact.predicate in PREDICATES],
             # By id: a record of a branch has no time of its own, but a place.
             [redact(each.branch) for each in sorted(stored, key=attrgetter("id")) if each.branch],
+            went_on=went_on(facts),
             whole=whole,
         )
 

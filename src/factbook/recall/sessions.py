@@ -72,7 +72,7 @@ class Act:
     """What was done or seen in a session, as often as it was."""
 
     text: str
-    outcome: str  # of a check: passed or failed; of a failure: how it was fixed, if it was
+    outcome: str  # of a check: passed or failed; of a failure: how it was fixed, or went on
     times: int
     at: Millis | None  # the last time
     fact: int  # that says so, the last one
@@ -152,10 +152,12 @@ def summarised(
     facts: Iterable[Fact],
     branches: Sequence[str],
     *,
+    went_on: Mapping[int, str],
     whole: bool = False,
 ) -> SessionSummary:
     """Return the summary of a session of its sources, its turns in order, and its facts.
 
+    `went_on` says of failures that are over, and for which no fix is known, how they went on.
     Unless it is to be `whole`, each part is cut to what a page holds.
     """
     main = sources[0].source
@@ -164,10 +166,14 @@ def summarised(
         by_predicate[fact.predicate].append(fact)
     asked, last = _asked(turns)
     fixes = by_predicate[_FIX]
+
+    def how(failure: Fact) -> str:
+        return _fix(failure, fixes) or went_on.get(failure.id, "")
+
     unfixed = {
         _told(fact): None
         for fact in by_predicate[_FAILURE]
-        if last and fact.episode_id in last.records and not _fix(fact, fixes)
+        if last and fact.episode_id in last.records and not how(fact)
     }
     titles = (state.source.title for state in sources if state.source.title)
     real = (turn.asked for turn in asked if not is_fragment(turn.asked))
@@ -188,7 +194,7 @@ def summarised(
         installs=_done(by_predicate[_ACTS["installs"]], _what),
         hosts=_done(by_predicate[_ACTS["hosts"]], _what),
         checks=_done(by_predicate[_CHECK], _told, _what),
-        failures=_done(by_predicate[_FAILURE], _told, lambda fact: _fix(fact, fixes)),
+        failures=_done(by_predicate[_FAILURE], _told, how),
         open=[*unfixed, *(left_open(last.reply) if last else ())],
         left_out={},
     )

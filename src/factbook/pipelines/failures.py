@@ -1,0 +1,103 @@
+"""Tell of what failed in a session how it went on, as far as its facts tell.
+
+What failed is over once something with the same aim went well: the same program, tool or file.
+Where something was only looked for, nothing is left to be done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from factbook import policy
+from factbook.extract.tests_run import aims
+from factbook.model.facts import Fact
+from factbook.model.text import shorten
+from factbook.sources.session_log.outputs import CONTENT, shape_of
+
+_FAILED: Final = "failed_with"
+_RAN: Final = "ran"
+_CHECKED: Final = "verified"
+_TOOL: Final = "used_tool"
+_COMMAND: Final = "executed_command"
+_CHANGED: Final = "modified_file"
+_READ: Final = "read_file"
+_DELEGATED: Final = "delegated_to"
+CALLED: Final = (_FAILED, _RAN, _CHECKED, _TOOL, _COMMAND, _CHANGED, _READ, _DELEGATED)
+"""The facts that tell what was called, and how it ended."""
+
+_LOOKED: Final = "it was only a look"
+_ENDED_WELL: Final = ": ok"  # how the sentence of a command ends that nothing is said against
+_UNANSWERED: Final = "; no result is known"
+
+
+@dataclass(slots=True)
+class _Call:
+    """What the facts of one call say."""
+
+    tool: str = ""
+    command: str = ""
+    passed: bool = False
+    broken: bool = False  # something says that it did not end well, or that it did not end
+    failures: list[Fact] = field(default_factory=list)
+    changed: set[str] = field(default_factory=set)
+    read: set[str] = field(default_factory=set)
+
+
+def went_on(facts: Iterable[Fact]) -> dict[int, str]:
+    """Return in words how the failures of a session went on that are not open, by their facts."""
+    calls: dict[str, _Call] = {}
+    done = sorted(
+        (fact for fact in facts if fact.predicate in CALLED),
+        key=lambda fact: (fact.occurred_at or 0, fact.id),
+    )
+    for fact in done:
+        _learn(calls.setdefault(fact.subject, _Call()), fact)
+    with_files = {call.tool for call in calls.values() if call.changed or call.read}
+    ended: dict[int, str] = {}
+    later: list[_Call] = []  # calls that went well behind one, the last first
+    for call in reversed(calls.values()):
+        for failure in call.failures:
+            ended[failure.id] = _how(failure, call, later[::-1], with_files)
+        if not call.broken and (call.passed or not call.command):
+            later.append(call)
+    return {id_: how for id_, how in ended.items() if how}
+
+
+def _learn(call: _Call, fact: Fact) -> None:
+    call.broken = call.broken or fact.statement.endswith(_UNANSWERED)
+    if fact.predicate == _FAILED:
+        call.failures.append(fact)
+        call.broken = True
+    elif fact.predicate == _TOOL:
+        call.tool = fact.object
+    elif fact.predicate == _COMMAND:
+        call.command = fact.object
+    elif fact.predicate == _RAN:
+        call.passed = call.passed or fact.statement.endswith(_ENDED_WELL)
+    elif fact.predicate == _CHECKED:
+        call.passed = call.passed or fact.object == "passed"
+        call.broken = call.broken or fact.object != "passed"
+    elif fact.predicate == _CHANGED:
+        call.changed.add(fact.object)
+    elif fact.predicate == _READ:
+        call.read.add(fact.object)
+
+
+def _how(failure: Fact, call: _Call, later: Sequence[_Call], with_files: Collection[str]) -> str:
+    if call.command:
+        wanted = aims(call.command)
+        if not wanted:
+            return _LOOKED
+        # What leads to the last command of a line went well, or that one had not been reached.
+        for other in later:
+            if any(wanted[-1].is_met_by(each) for each in aims(other.command)):
+                return f"then `{shorten(other.command, policy.PROMPT_SHOWN)}` went well"
+        return ""
+    path = failure.statement.removeprefix(f"{call.tool} of ").partition(" failed: ")[0]
+    for other in later:
+        same = other.tool == call.tool and (path in other.read or call.tool not in with_files)
+        if same or path in other.changed:
+            return f"then {other.tool} went well"
+    return _LOOKED if shape_of(call.tool, is_error=False) is CONTENT else ""
