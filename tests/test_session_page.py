@@ -171,6 +171,7 @@ TWICE = "Found 2 matches of the string to replace, but replace_all is false."
           *used(2, "Write", file_path=TILLS, content="b")], "then Write went well"),
         # What only looks.
         (used(1, "Read", NOT_THERE, file_path=TILLS), "it was only a look"),
+        (used(1, "Grep", "ENOENT: no such folder", pattern="till"), "it was only a look"),
         (ran(1, "cat HANDOVER.md", "cat: HANDOVER.md: No such file or directory"),
          "it was only a look"),
         # Nothing with the same aim went well.

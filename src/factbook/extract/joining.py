@@ -66,7 +66,7 @@ class _Failure:
 
 
 class Joining:
-    """What waits in one file: calls for their results, and failures for their end."""
+    """What waits in one file: calls for results, failures for their end, files for a commit."""
 
     def __init__(self, state: object = None) -> None:
         """Take up what `save` returned for the same file, or begin anew."""

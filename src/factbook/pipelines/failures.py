@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from typing import Final
 
 from factbook import policy
+from factbook.extract.base import parse_place
+from factbook.extract.session_parser import RULES
 from factbook.extract.tests_run import aims
 from factbook.model.facts import Fact
 from factbook.model.text import shorten
-from factbook.sources.session_log.outputs import CONTENT, shape_of
 
 _FAILED: Final = "failed_with"
 _RAN: Final = "ran"
@@ -27,6 +29,14 @@ _DELEGATED: Final = "delegated_to"
 CALLED: Final = (_FAILED, _RAN, _CHECKED, _TOOL, _COMMAND, _CHANGED, _READ, _DELEGATED)
 """The facts that tell what was called, and how it ended."""
 
+_LOOKS: Final = tuple(
+    tool
+    for rule in RULES
+    if rule.name in ("read_file", "searched_code")
+    for place in [parse_place(rule.looks_in)]
+    if place is not None
+    for tool in place.of
+)
 _LOOKED: Final = "it was only a look"
 _ENDED_WELL: Final = ": ok"  # how the sentence of a command ends that nothing is said against
 _UNANSWERED: Final = "; no result is known"
@@ -100,4 +110,4 @@ def _how(failure: Fact, call: _Call, later: Sequence[_Call], with_files: Collect
         same = other.tool == call.tool and (path in other.read or call.tool not in with_files)
         if same or path in other.changed:
             return f"then {other.tool} went well"
-    return _LOOKED if shape_of(call.tool, is_error=False) is CONTENT else ""
+    return _LOOKED if any(fnmatchcase(call.tool, looks) for looks in _LOOKS) else ""
