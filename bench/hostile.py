@@ -32,6 +32,7 @@ BAITS: tuple[str, ...] = (
     *("eyJhbGci", "eyJhbGci.eyJ", "sk-ant-", "ghp_", "AKIA", "AAAA", "Q~", ".atlasv1.", ":AA"),
     *("SG.", "-us1", "_live_", "$2b$10$", "xoxb-", "secret_a", "<password>"),
     *('"name": "password", "value": ', "password |", "password, ", "password ("),
+    *("gate code ", "my pin is ", "cvv ", "4111 1111 1111 ", "passphrase: ", "a:b1@10.0.0.1"),
     *("[REDACTED:password]",),
 )  # fmt: skip
 FILLERS: tuple[str, ...] = (

@@ -15,7 +15,7 @@ from factbook.redaction.vocabulary import vocabulary
 KINDS: Final = frozenset({"password", "secret", "token", "signature"})
 HINT: Final = (
     r"://[^\s/:@\"'<>\\]*[:@]|[!-?A-~]@|:thin:|otpauth:"
-    r"|[?&;](?:sig|signature|key|code|hmac|sign|ticket|k|[Xx]-(?:[Aa]mz|[Gg]oog)-[Ss]|Signature)"
+    r"|[?&;](?:sig|signature|key|appid|code|hmac|sign|ticket|k|[Xx]-(?:[Aa]mz|[Gg]oog)-[Ss]|Signature)"
 )
 
 _KEY_CHARS: Final = 16  # a user of fewer is a name
@@ -24,6 +24,9 @@ _USERINFO: Final = Lazy(
 )
 _USER_ALONE: Final = Lazy(r"://([A-Za-z0-9_+=.~%-]{16,256})@(?=[\w.\[$%{(-])")
 _BEFORE_TCP: Final = Lazy(r"(?<![\w.-])[\w.-]{1,64}:([^\s:/\"'`]{1,128})@(?:tcp6?|unix)\(")
+_BEFORE_HOST: Final = Lazy(  # bob:hunter2@10.0.0.3; without a number it is a name and a version
+    r"(?<![\w./:@-])[\w.-]{1,64}:(?=[^@]{0,63}\d)([^\s:/@\"'`]{5,64})@(?=\d{1,3}\.\d{1,3}\.)"
+)
 # What stands beside a mail address, as its owner's password does: `ana@example.org / hunter2`.
 _BESIDE_MAIL: Final = Lazy(
     r"@[\w-]{1,63}(?:\.[\w-]{1,63}){0,3}\.[A-Za-z]{2,12}(?: ?[:/|,] ?| (?:-|–|->|→) | )"
@@ -32,7 +35,7 @@ _BESIDE_MAIL: Final = Lazy(
 _THIN: Final = Lazy(r":thin:[\w$#]{1,64}/([^\s/\"'`]{1,128})@")
 _ONE_TIME: Final = Lazy(r"otpauth:[^\s\"'<>]{0,300}?[?&]secret=([A-Za-z2-7]{8,128})")
 _PARAMETER: Final = Lazy(
-    r"(?i)[?&;](sig|signature|key|code|hmac|sign|ticket|k|x-(?:amz|goog)-(?:signature|security-token))="
+    r"(?i)[?&;](sig|signature|key|appid|code|hmac|sign|ticket|k|x-(?:amz|goog)-(?:signature|security-token))="
     r"([^\s&\"'<>#\\`)\]}|;,]{1,4096})"
 )
 # What documentation writes where a password goes; `secret` and `hunter2` are passwords.
@@ -52,6 +55,9 @@ def address_spans(text: str, at: int, end: int) -> Iterator[Span]:
     if text.startswith("@", at + 1):
         socket = text.startswith(("tcp", "unix"), at + 2)
         match = _BEFORE_TCP.search(text, max(0, at - 200), at + 8) if socket else None
+        if match is None:
+            before = _BEFORE_HOST.search(text, max(0, at - 140), at + 12)
+            match = before if before is not None and before.end() > at + 1 else None
         beside = _BESIDE_MAIL.match(text, at + 1, at + 400)
         if beside is not None and is_shaped(beside[1]):
             yield *beside.span(1), "password"

@@ -36,7 +36,7 @@ _GAP_ROOM: Final = 120  # and between the line and its value
 _BREAK: Final = r"\r?\n|\\+r?\\*n"
 _LABEL: Final = Lazy(  # the rest of a line that leads to the next one
     r"(?i)[*_`\"'”»)\]]{0,4}"
-    r"(?P<words>(?: [^\W\d_][^\s:=.,;!?(){}\[\]<>|\"'`\\]{0,23}+){0,6}+)"
+    r"(?P<words>(?: [^\W\d_](?:[^\s:=.,;!?(){}\[\]<>|\"'`\\]|\.(?=\w)){0,23}+){0,6}+)"
     r"[*_]{0,3}(?P<mark>\s?(?:[:=：＝]{1,2}|-{0,2}>|=>|→|-|–|—)[*_]{0,3})?"
     rf"(?=[ \t]*(?:{_BREAK}|</))"
 )

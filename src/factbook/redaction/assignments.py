@@ -44,7 +44,7 @@ from factbook.redaction.values import (
 # follows them is part of their hint.
 HINT: Final = "|".join(
     (
-        r"(?i:passw|passphrase|passcode|pass[-_]phrase|kennwort|senha|wachtwoord|contrase|secret)",
+        r"(?i:pass?o?w|passphrase|passcode|pass[-_]phrase|kennwort|senha|wachtwoord|contrase|secret)",
         r"(?i:credential|authorization|cookie|mnemonic)",
         r"[tT]oken[^a-z ,.)]|TOKEN|[tT]oken [=:|\"'`\\-]|[tT]oken (?:is|was)",
         r"[tT]oken [a-z]{0,6}[A-Z0-9_-]",
@@ -57,7 +57,8 @@ HINT: Final = "|".join(
         # `key` alone means a great many things: what stands before it is judged by `names`.
         r"[kK]ey(?:[^a-z ,.);/]| ?[=:]| (?:is|was|should))|_KEY[^A-Z]|-key |keyMaterial",
         r"(?:PIN|PUK|[pP]in)[=:]|[a-z_](?:[pP]in|PIN)[\\\"']|--pin ",
-        r"(?i:api ?key) |[kK]ey [|-]|_(?:token|key),|[pP](?:ass|wd|w) \||[pP]w[\n,;|]",
+        r"(?i:(?:api|private|product|recovery|activation|licen[cs]e) ?key) ",
+        r"[kK]ey [|-]|_(?:token|key),|[pP](?:ass|wd|w) \||[pP]w[\n,;|]",
         r"(?:seed|recovery|Seed|Recovery)[-_ ]?(?:phrase|words|Phrase)",
         r"\?\?[:=]",  # a name in another script, see scanner.py
     )
@@ -131,10 +132,15 @@ _OPENED: Final = re.compile(r"(?:'\\{1,15}''|(?<!\\)\\*[\"'])$")
 _OPTION: Final = re.compile(r"(?:^|\s)-{1,2}[A-Za-z][\w-]*[ =]$|(?:Environment=|\bexport |\benv )$")
 
 
-def field_kind(key: str, value: str) -> str | None:
-    """Judge a field of a decoded object: the kind of secret that `value` is, or None."""
+def field_kind(key: str, value: str, *, number: bool = False) -> str | None:
+    """Judge a field of a decoded object: the kind of secret that `value` is, or None.
+
+    `number`: it is one, and no text. Then `{"pin": 1234}` may be that of a board.
+    """
     name = classify(key)
     if name is None or name.kind == "cookie" or not value:
+        return None
+    if number and name.digits and name.bare:
         return None
     return name.kind if believe(value, name, FIELD) else None
 
@@ -225,7 +231,9 @@ def _is_told(text: str, value: Value, name: Name, joint: Joint) -> bool:
     if is_stop_word(word) or is_stand_in(word):
         return True
     if value.quote:
-        return speaks_of_a_secret(word) if name.plain else is_never_drawn(word)
+        if name.plain:
+            return speaks_of_a_secret(word) and not (name.kind == "secret" and " " in word)
+        return is_never_drawn(word)
     if word[-1] not in "([{" and _ENDS.match(text, value.end) is None:
         return False  # it may be read again, and be longer
     if name.plain:

@@ -11,7 +11,7 @@ import re
 from typing import Final
 
 from factbook.redaction.names import Name
-from factbook.redaction.place import FIELD, ValuePlace
+from factbook.redaction.place import ValuePlace
 from factbook.redaction.values import (
     has_both,
     is_algorithm,
@@ -20,6 +20,7 @@ from factbook.redaction.values import (
     is_jumbled,
     is_measure,
     is_mixed,
+    is_numbered,
     is_path,
     is_random,
     is_stand_in,
@@ -32,16 +33,20 @@ _WEAK: Final = frozenset({"comma", "call", "compare", "default", "cell", "next",
 _FIRM: Final = frozenset({"assign", "flag", "pair", "tag"})
 _SEED_WORDS: Final = frozenset({12, 15, 18, 21, 24})  # lengths of a wallet's recovery phrase
 
-_CODE: Final = re.compile(r"\d{4,12}$")
+_CODE: Final = re.compile(r"\d{4,24}$")
 _DIGIT: Final = re.compile(r"\d")
+_MARKED: Final = re.compile(r"[#$%&!^*+?~@]")
 _LETTER: Final = re.compile(r"[^\W\d_]")
-_LOGIN: Final = re.compile(
+ACCOUNT: Final = re.compile(
     r"(?i)\b(?:user|username|usr|login|account|host|server|email|admin|root|ssh|ftp|db|wifi|ssid)\b"
 )
+"""What has a password: `pass` beside it is one."""
 _SENTENCE: Final = re.compile(r"[ \t]+(?:[a-z]{2,}|[a-z][A-Z]?\b)")
 _AFTER_SETTING: Final = re.compile(r"\w=[^\s,()]+ $")
 _NEXT_SETTING: Final = re.compile(r"[ \t]+[\w.-]{1,40}[ \t]?[=:]")
 _LINE_END: Final = re.compile(r"[ \t]*(?:$|[\r\n#<(]|\\+[nr\"']|[\"']|//|&\w|\)|[.,;!?](?:\s|$))")
+_AND: Final = re.compile(r"[ \t]+and[ \t]+(?:my|the|your|it|user|login)\b")
+_FALLBACK: Final = re.compile(r"(?i)(?:env(?:iron)?(?:\.get)?|getOrDefault)\([\"']$")
 _INTRODUCES: Final = re.compile(
     r"(?i)(?:\b(?:with|using|use|and|the|my|your|our|a|this|is|temporary|admin|root|default|new|"
     r"same)|[,:(])[ ]$"
@@ -63,9 +68,9 @@ def believe(word: str, name: Name, place: ValuePlace) -> bool:
     if not name.plain:
         return _believe_drawn(word, name, place)
     if name.digits:
-        field_of_pins = name.bare and place is FIELD  # {"pin": 1234} may be that of a board
-        return _CODE.match(word) is not None and place.joint in _FIRM and not field_of_pins
-    if len(word) < 3 or speaks_of_a_secret(word) or is_path(word) or is_algorithm(word):
+        return _CODE.match(word) is not None and place.joint in _FIRM
+    spoken = speaks_of_a_secret(word) and not (place.shell and " " in word)
+    if len(word) < 3 or spoken or is_path(word) or is_algorithm(word):
         return False
     if word.isdigit():
         firm = place.joint in _FIRM or place.joint == "cell"
@@ -84,12 +89,15 @@ def believe(word: str, name: Name, place: ValuePlace) -> bool:
 def _believe_short_name(word: str, place: ValuePlace) -> bool:
     """Decide whether `pass`, `pw` or `pwd` means a password where it stands."""
     if place.upper and place.joint == "assign" and not place.tight:
-        return False  # the PASS of a test's report
-    if _LOGIN.search(place.before) is not None:
+        # the PASS of a test's report, which names a test
+        return place.alone and word.isalnum() and has_both(word) and not is_numbered(word)
+    if ACCOUNT.search(place.before) is not None:
         return True
     if place.joint not in _FIRM:
-        return False
-    return place.tight or place.joint == "flag" or is_jumbled(word) or has_both(word)
+        return has_both(word) and _FALLBACK.search(place.before) is not None
+    if place.tight or place.joint == "flag" or is_jumbled(word):
+        return True
+    return has_both(word) and (place.alone or not is_numbered(word))  # `season pass: Gold2024`
 
 
 def _believe_quoted(word: str, place: ValuePlace) -> bool:
@@ -137,6 +145,11 @@ def _believe_phrase(word: str, place: ValuePlace) -> bool:
     return 2 * common <= len(words) and (mixed or lower or place.tight)
 
 
+def is_message(words: str) -> bool:
+    """Tell whether several words say what a secret is like: they begin so, or speak as a form."""
+    return _MESSAGE.search(words) is not None or _INFLECTED.search(words.split()[0]) is not None
+
+
 def _believe_said(word: str, place: ValuePlace) -> bool:
     """Decide about a bare word in a sentence such as `the password is hunter2`.
 
@@ -159,7 +172,7 @@ def _believe_said(word: str, place: ValuePlace) -> bool:
         return len(core) >= (4 if has_both(core) else 5)
     if core.isalpha():
         told = place.verb in {"is", "was", "is now"} and core.islower() and len(core) >= 5
-        ends = _LINE_END.match(word[len(core) :] + place.after) is not None
+        ends = any(end.match(word[len(core) :] + place.after) for end in (_LINE_END, _AND))
         return is_jumbled(core) or (told and ends and _INFLECTED.search(core) is None)
     return is_mixed(core) and len(core) >= 6 and _ASIDE.search(core) is None
 
@@ -244,5 +257,5 @@ def _is_chosen(word: str, *, least: int = 8) -> bool:
         and not set("[](){}\\<>|") & set(word)
         and not is_path(word)
         and not is_measure(word)
-        and not (is_wordy(word) and digits < 3)
+        and not (is_wordy(word) and digits < 3 and _MARKED.search(word) is None)
     )

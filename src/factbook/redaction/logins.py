@@ -7,7 +7,7 @@ from typing import Final
 
 from factbook.redaction.lazy import Lazy
 from factbook.redaction.prose import is_shaped, pair_spans, shaped_spans
-from factbook.redaction.reading import read_quoted
+from factbook.redaction.reading import match_end, read_quoted
 from factbook.redaction.spans import Span
 from factbook.redaction.values import is_mixed, is_stand_in, is_stop_word
 
@@ -30,6 +30,10 @@ _PGPASS: Final = Lazy(
 )
 _INITIALS: Final = Lazy(  # u: bob p: hunter2
     r"(?i)u(?:ser|sr)?[:=] ?[\w.@+-]{1,48}[\s,/]{1,3}p(?:w|ass)?[:=] ?([^\s,;/]{4,64})"
+)
+_WHOSE: Final = Lazy(  # the name of a user, which is no secret
+    r"(?i)(?:user(?:name)?|usr)s?(?: (?:is|was|name))*\s?[ :=]\s?"
+    r"[\"'`]?[^\s\"'`,;/]++(?!\s?/)"
 )
 _IDENTIFIED: Final = Lazy(r"(?i)identified (?:with \w{1,40} )?(?:by|as) (?:password )?(?=\\*[\"'])")
 _REPLACED: Final = Lazy(r"(?i)\s+(?:replace|retain current password and)\s+")
@@ -58,7 +62,7 @@ def login_spans(text: str, at: int, end: int) -> Iterator[Span]:
     if initials is not None and is_shaped(initials[1]):
         yield *initials.span(1), "password"
     yield from pair_spans(text, at, end)
-    yield from shaped_spans(text, at)
+    yield from shaped_spans(text, match_end(_WHOSE, text, at))
 
 
 def _identified_spans(text: str, at: int) -> Iterator[Span]:

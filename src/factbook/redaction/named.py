@@ -14,16 +14,17 @@ from factbook.redaction.apart import below_spans, column_spans
 from factbook.redaction.assignments import LOOSE, SecretName, assigned_spans, read_joint, read_name
 from factbook.redaction.fields import field_spans
 from factbook.redaction.lazy import Lazy
-from factbook.redaction.prose import sentence_spans, shaped_spans
+from factbook.redaction.prose import phrase_spans, sentence_spans, shaped_spans
 from factbook.redaction.reading import line_end
 from factbook.redaction.spans import Span
-from factbook.redaction.values import is_wordy
+from factbook.redaction.values import has_both, is_wordy
 
 # A password for an app as Google and Apple draw them: sixteen letters in fours.
 _IN_FOURS: Final = Lazy(
     r"(?<![\w-])(?:[a-z]{4}([ \xa0-])[a-z]{4}(?:\1[a-z]{4}){2}"
     r"|[A-Z]{4}([ \xa0-])[A-Z]{4}(?:\2[A-Z]{4}){2})(?![\w-])"
 )
+_KEY_IN_FOURS: Final = Lazy(r"(?<![\w-])(?:[A-Za-z0-9]{4} ){3,15}[A-Za-z0-9]{1,4}(?![\w-])")
 _FAR: Final = 80  # characters between such a password and what names it, in its line or the next
 _SPOKEN: Final = frozenset(" ,.:;!?'’)\n\r") | {""}  # what may follow a name in a sentence
 
@@ -36,9 +37,12 @@ def named_spans(text: str, at: int, end: int) -> Iterable[Span]:
     spans = list(_beside_spans(text, at, end, name))
     if name.sense.kind == "password":
         spans = [*_in_fours(text, name), *spans]
+    elif name.sense.kind == "api-key" and not spans:
+        spans = list(_key_in_fours(text, name))
     if not spans:
         where = name.start, name.end, name.sense
-        spans = list(below_spans(text, *where)) or list(column_spans(text, *where))
+        spans = list(phrase_spans(text, name.start, name.end, name.sense.kind))
+        spans = spans or list(below_spans(text, *where)) or list(column_spans(text, *where))
     return spans
 
 
@@ -51,13 +55,21 @@ def _in_fours(text: str, name: SecretName) -> Iterable[Span]:
             yield match.start(), match.end(), "password"
 
 
+def _key_in_fours(text: str, name: SecretName) -> Iterable[Span]:
+    """Give the key in groups of four behind its name, as recovery keys are shown."""
+    for match in _KEY_IN_FOURS.finditer(text, name.end, line_end(text, name.end, name.end + _FAR)):
+        groups = match[0].split()
+        if sum(map(has_both, groups)) >= 2 and match[0] not in {match[0].upper(), match[0].lower()}:
+            yield *match.span(), name.sense.kind
+
+
 def _beside_spans(text: str, at: int, end: int, name: SecretName) -> Iterable[Span]:
     """Give the secrets that stand in the same line or field as their name."""
     joint = read_joint(text, name)
     if joint is not None:
         spans = list(assigned_spans(text, name, joint))
         if spans and name.sense.kind == "password" and text[name.end : name.end + 1] in _SPOKEN:
-            spans += shaped_spans(text, name.end)
+            spans += shaped_spans(text, name.end, second=True)
         further = joint.kind in LOOSE or text.startswith("{", joint.end)
         if spans or not further:
             return spans

@@ -33,11 +33,12 @@ _PASSWORDS: Final = vocabulary(
     """
     password passwords passwd passwds passphrase passcode passwort passw psw pwd pw pass
     kennwort senha contrasena wachtwoord lozinka haslo losenord storepass keypass requirepass
-    masterauth psk userpass пароль пароля 密码 口令 パスワード 비밀번호 contraseña hasło lösenord
+    masterauth psk userpass heslo jelszo jelszó passord salasana adgangskode
+    пароль пароля 密码 口令 パスワード 비밀번호 contraseña hasło lösenord
     """
 )
 _PASSWORD_TAIL: Final = re.compile(
-    r"(?:password|passwd|passphrase|passcode|passwort|kennwort|contrasena|pwd|"
+    r"(?:pas{1,3}o?w(?:or|ro|o|r)?[dt]|passphrase|passcode|kennwort|contrasena|pwd|"
     r"(?:^|my|db|user|login|root|admin|ssh|pg|key|store|redis|require|sudo|become|mysql|smtp|mail|"
     r"ftp|app|ldap|wifi|vnc|rpc|bind|auth|cert|proxy|http|default)pass)$"
 )
@@ -64,13 +65,19 @@ _SECRETS: Final = frozenset({"secret", "secrets", "clientsecret", "appsecret", "
 _SECRET_TAIL: Final = re.compile(
     r"(?:client|app|api|jwt|session|web|webhook|shared|user|my|auth)secret$"
 )
+_SECRET_OWNERS: Final = vocabulary(
+    """
+    client app application api jwt session web webhook shared user my auth nextauth oauth cookie
+    signing encryption hmac csrf admin server consumer master refresh
+    """
+)
 _KEY_OWNERS: Final = vocabulary(
     """
     api access secret private signing sign encryption encrypt encrypted crypto decryption
     account auth authentication authorization master shared session license licence app
     application service admin storage subscription write client consumer deploy jwt hmac cookie
     webhook integration ingest ingestion instrumentation bot server ssh sas preshared bearer
-    function
+    function recovery product activation
     """
 )
 _KEY_TAIL: Final = re.compile(
@@ -166,7 +173,11 @@ def _tail(words: list[str]) -> Name | None:
             return None
         return Name(kind="token", plain=False, bare=not before)
     if last in _SECRETS or _SECRET_TAIL.search(last):
-        return Name(kind="secret", plain=False, bare=not before)
+        return Name(kind="secret", plain=prior in _SECRET_OWNERS, bare=not before)
+    if last == "key" and prior == "security":  # of a network; elsewhere a thing that one plugs in
+        return Name(kind="password", plain=True, bare=False, digits=True)
+    if last in {"key", "keys"} and prior in {"wpa", "wifi", "wlan", "network"}:
+        return Name(kind="password", plain=True, bare=False)
     if last in {"key", "keys"} and prior in _KEY_OWNERS and not _PUBLIC.intersection(before):
         return Name(kind="api-key" if prior != "private" else "secret", plain=False, bare=False)
     if last == "string" and prior == "secret":  # what stores of secrets call a value

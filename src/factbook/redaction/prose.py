@@ -15,14 +15,17 @@ from typing import Final
 import re2
 
 from factbook.redaction.apart import PASSWORD, below_spans
+from factbook.redaction.belief import ACCOUNT, is_message
 from factbook.redaction.labels import label_near
 from factbook.redaction.lazy import Lazy
+from factbook.redaction.numbers import END, FAR, IS, OPEN
 from factbook.redaction.reading import line_end, match_end, read_quoted
 from factbook.redaction.spans import Span
 from factbook.redaction.values import (
     has_both,
     is_host,
     is_jumbled,
+    is_numbered,
     is_plausible,
     is_random,
     is_stop_word,
@@ -31,10 +34,11 @@ from factbook.redaction.values import (
 )
 
 HINT: Final = (
-    r"\b(?:pass|pw|pwd|Pass|PW)[ :']| as pw|(?:pin|PIN|Pin|puk|PUK)[ :=]|[0-9]{3}#"
+    r"\b(?:pass|pw|pwd|Pass|PW|[pP]/[wW])[ :']| as pw"
     r"|SSID|\b[wW]i-?[fF]i[ :]|(?i:wlan)[- :]"
     r"|(?:ssh|sign|get) in (?:with|as) "
     r"|(?i:clave|mot de passe|parola|wachtwoord|has(?:l|\?)o|passwort|kennwort|senha|contrase)"
+    r"|(?i:heslo|jelsz|passord|salasana|adgangskode|kata sandi)"
     r"|(?i:mdp[ :=]|zugang|losungswort|phrase secr|identifiant)"
     r"|(?i:cre?den[cz]i|acc(?:e|\?)s|acceso|acesso|palavra.passe)"
     r"|(?i:2fa|totp|otp|mfa|authenticator)[ :-]"
@@ -104,19 +108,18 @@ _PAIR: Final = Lazy(
     """
 )
 _PAIR_BESIDE: Final = Lazy(r"(?i)log-?in (?:is )?(?P<user>[a-z][\w.-]{1,24}) ?/ ?(?=\S)")
+_PAIR_ALONE: Final = Lazy(  # creds: bob hunter2
+    r"(?i)cred(?:ential)?s?(?P<mark>:)? (?P<user>[a-z][\w.@-]{1,32}) (?=[^\s:]{6,64}[ \t]*(?:$|\n))"
+)
 _PAIR_BEFORE: Final = Lazy(  # use bob / hunter2 to log in
     r"(?:^|[\s\"'`(])(?P<user>[A-Za-z][\w.@-]{1,32}) ?[/:] ?(?P<s>\S{4,64}?)[\"'`)]?"
     r" (?:to|and|then) (?:ssh |sign )?$"
 )
-_SHORT: Final = Lazy(r"(?i)(?:pass|pw|pwd)(?:word|code)?(?: is|:| =|'s)? ")
-_PIN: Final = Lazy(
-    r"(?i)(?<![a-z0-9])(?:pin(?: code)?|puk)\b(?: (?:for|of|to|on|is) [^\n\d]{0,40}?)?"
-    r"(?: ?(?:is|was|:|=|to) ?| )[\"'`]?(\d{4,8})\b(?![.-]\d)"
-)
-# The key of a door or of a network beside what says so: `gate code: 4417#`, `SSID Elch, key ...`.
-_KEYPAD: Final = Lazy(r"(?i)\bcode\b[^\n\d]{0,40}?[ :]([*#]?\d{3,8}#)(?!\w)")
+_SHORT: Final = Lazy(r"(?i)(?:pass|pw|pwd|p/w)(?:word|code)?(?: is|:| =|'s)? ")
+# The key of a network beside what says so: `SSID Elch, key ...`.
 _NETWORK: Final = Lazy(
-    r"(?i)[^\n]{4,60}?(?:/|[\s,;-](?:key|code|clave|cl[ée]|schlüssel)\b)[ :]{0,3}"
+    r"(?i)[^\n]{4,60}?(?:/|[\s,;-](?:key|code|clave|cl[ée]|schl(?:ü|ue)ssel)\b)"
+    r"(?: (?:is|ist|est|es))?[ :]{0,3}"
     r"(?=([^\s,;/]{6,64}))"
 )
 # What stands before a value in the languages that people write in, behind a word for a secret.
@@ -133,6 +136,14 @@ _BEFORE_SHAPED_OR_USER: Final = Lazy(
     rf"(?:{_LED_TO}|{_WITH_USER}|{_SAID_TO})[\"'`«“]?(?=({_SHAPED}{{6,64}}))"
 )
 _MAY_BE_SHAPED: Final = Lazy(rf"[\s:=(\[»>→/,\"'`«“]{_SHAPED}{{6}}")  # what both end with
+_TOLD_WORDS: Final = Lazy(
+    rf"(?x){FAR}{IS}[\"'`]?(?P<words>[a-z]{{3,12}}(?:(?:,[ ]?|[ ])[a-z]{{3,12}}){{2,23}})[\"'`]?\.?"
+    r"\s*(?:$|[\r\n]|\\+n)"
+)
+_PHRASE_NAME: Final = Lazy(r"(?i)phrase|words|mnemonic")
+_LETTERS_ONLY: Final = Lazy(r"[a-z]+")
+_PHRASE_ROOM: Final = 320
+_WALLET_WORDS: Final = 12
 _LEAVES: Final = Lazy(
     r"[{}<\\&|]|(?<![-=])>|\"\s?[,:\]}]| --?[a-z]|\S\("
 )  # where a line is no sentence any more
@@ -189,8 +200,10 @@ def _has_candidate(text: str, low: int, high: int) -> bool:
     return False
 
 
-def shaped_spans(text: str, pos: int) -> Iterator[Span]:
+def shaped_spans(text: str, pos: int, *, second: bool = False) -> Iterator[Span]:
     """Give what in the rest of a line that speaks of a secret has the shape of no ordinary word.
+
+    `second`: a password was found there, so this may be the one that it was changed to.
 
     No list of phrases: the line names a secret, in whatever language, something that leads to a
     value stands before the word, and its letters and digits are those of a password.
@@ -211,7 +224,7 @@ def shaped_spans(text: str, pos: int) -> Iterator[Span]:
         if _is_of_trailer(text, pos, match.start(1)):
             continue
         word = match[1].rstrip(".:!?)]}") if not match[1].endswith(("!", "?")) else match[1]
-        if is_shaped(word):
+        if is_shaped(word, numbered=second or match[0].rstrip()[-1:] == "/"):
             yield match.start(1), match.start(1) + len(word), "password"
 
 
@@ -222,14 +235,18 @@ def _is_of_trailer(text: str, pos: int, start: int) -> bool:
     return named and _TRAILER.search(text, low, start) is not None
 
 
-def is_shaped(word: str) -> bool:
-    """Tell whether a word has letters and digits, and is neither a version, a host nor a date."""
+def is_shaped(word: str, *, numbered: bool = False) -> bool:
+    """Tell whether a word has letters and digits, and is neither a version, a host nor a date.
+
+    `numbered`: where it stands it may be a word and a number, as things are called.
+    """
     if (
         "://" in word
         or ("@" in word and not _is_marked(word))
         or "[" in word
         or not word.isascii()
         or _NAMED_NUMBER.match(word)
+        or (is_numbered(word) and not numbered)
     ):
         return False
     marked = _is_marked(word)
@@ -273,10 +290,10 @@ def sentence_spans(text: str, at: int, end: int) -> Iterator[Span]:
         return  # `password_field`, `password)`
     low = max(text.rfind("\n", max(0, at - _BACK), at) + 1, at - _BACK, 0)
     high = line_end(text, end, end + _FORTH)
-    if about == "pin":
-        pin = _PIN.search(text, max(low, at - 8), high)
-        if pin is not None:
-            yield *pin.span(1), "password"
+    if about == "name" and _FOUR_DIGITS.search(text, end, high) is not None:
+        digits = _DIGITS.search(text, max(0, at - _LONGEST_WORD), high)
+        if digits is not None and digits.start() <= end:
+            yield *digits.span("told" if digits["told"] else "next"), "password"
             return
     if not _has_candidate(text, low, high):
         return
@@ -284,7 +301,7 @@ def sentence_spans(text: str, at: int, end: int) -> Iterator[Span]:
     short = _SHORT.match(text, at, high)
     if not spans and short is not None:
         span = _judged(text, short.end())
-        spans = [span] if span is not None and _drawn(text[span[0] : span[1]]) else []
+        spans = [span] if span is not None and _is_short_told(text, low, short, span) else []
     beside = max(low, at - 12), min(high, end + _NAME_ROOM)
     near = text[slice(*beside)]
     near = near.lower() if near.isascii() else ""  # beyond ASCII more letters are one of a word's
@@ -301,27 +318,53 @@ def sentence_spans(text: str, at: int, end: int) -> Iterator[Span]:
         if once is not None:
             yield *once.span(1), "secret"
     yield from spans
-    yield from shaped_spans(text, end - 1)
+    yield from shaped_spans(text, end - 1, second=bool(spans))
+
+
+def _is_short_told(text: str, low: int, short: re.Match[str], span: Span) -> bool:
+    """Tell whether what stands behind `pass` or `pw` is a password.
+
+    One passes an exam, an argument, a season: what is called by a word and a number there is a
+    password only beside an account, or where the name begins its line and a colon follows.
+    """
+    word = text[span[0] : span[1]]
+    if not _drawn(word) or not is_numbered(word) or short[0][:2].lower() == "pw":
+        return _drawn(word)
+    settled = not text[low : short.start()].strip() and short[0][-2:] == ": "
+    return settled or ACCOUNT.search(text, low, short.start()) is not None
+
+
+def phrase_spans(text: str, start: int, end: int, kind: str) -> Iterator[Span]:
+    """Give the plain words that a line tells as a passphrase, up to its end.
+
+    What is called a phrase is one of three words on, a password of four longer ones; either has
+    none of those that hold a sentence together, save a wallet's, whose list has some.
+    """
+    told = _TOLD_WORDS.match(text, end, end + _PHRASE_ROOM)
+    if told is None:
+        return
+    words = _LETTERS_ONLY.findall(told["words"])
+    common = sum(map(is_stop_word, words))
+    if _PHRASE_NAME.search(text, start, end) is not None:
+        fits = 2 * common <= len(words) if len(words) >= _WALLET_WORDS else not common
+    else:
+        longer = len(words) >= 4 and min(map(len, words)) >= 4
+        fits = longer and 4 * common <= len(words) and not is_message(told["words"])
+    if fits:
+        yield *told.span("words"), kind
 
 
 def _key_spans(text: str, at: int, end: int) -> Iterator[Span]:
-    """Give the code of a keypad, which ends in its mark, or the key beside a network's name."""
-    if text[end - 1] == "#":
-        code = _KEYPAD.search(text, max(0, at - 64), end + 1)
-        if code is not None:
-            yield *code.span(1), "password"
-        return
+    """Give the key beside a network's name."""
     match = _NETWORK.match(text, at, line_end(text, end, end + _FORTH))
-    if match is not None and is_shaped(match[1]):
+    if match is not None and (is_shaped(match[1]) or _KEY_DIGITS.match(match[1]) is not None):
         yield *match.span(1), "password"
 
 
 @lru_cache(maxsize=4096)
 def _about(hint: str) -> str:
-    """Tell what a hint is about: a PIN, a pair of user and password, or the name of a password."""
-    if hint.lower().startswith(("pin", "puk")):
-        return "pin"
-    if hint.endswith("#") or (hint[0] in "SwW" and hint[1:2] in "SiIlL"):
+    """Tell what a hint is about: a network, a pair of user and password, a password's name."""
+    if hint[0] in "SwW" and hint[1:2] in "SiIlL":
         return "key"
     return "name" if _SPEAKS.search(hint) is None else "pair"
 
@@ -334,14 +377,16 @@ def pair_spans(text: str, at: int, end: int) -> Iterator[Span]:
     """Give the password of a pair of user and password at a hint such as `login`."""
     low = max(text.rfind("\n", max(0, at - _BACK), at) + 1, at - _BACK, 0)
     high = line_end(text, end, end + _FORTH)
-    for shape in (_PAIR, _PAIR_BESIDE):
+    for shape in (_PAIR, _PAIR_BESIDE, _PAIR_ALONE):
         pair = shape.search(text, max(low, at - 12), high)
         if pair is None or pair.start() > end or is_stop_word(pair["user"]):
             continue
         if _is_of_trailer(text, at, pair.end()):
             continue
         span = _judged(text, pair.end())
-        if span is not None and _drawn(text[span[0] : span[1]]):
+        word = text[span[0] : span[1]] if span is not None else ""
+        doubted = shape is _PAIR_ALONE and pair["mark"] is None and is_numbered(word)
+        if span is not None and _drawn(word) and not doubted:
             yield span
             return
     before = _PAIR_BEFORE.search(text, low, at)
@@ -416,18 +461,28 @@ _FOREIGN_NAME: Final = Lazy(
     r"(?<![\w-])password(?= (?:è|ora|del|della|dello|di|ist|lautet|für) )|"
     r"wachtwoord|"
     r"parola(?: d'ordine| chiave)?|has[łl]o|lösenord|şifre|mật khẩu|密[码碼]|口令|パスワード|"
-    r"暗証番号|비밀번호|암호|парол[ьяе]|adgangskode"
+    r"暗証番号|비밀번호|암호|парол[ьяе]|adgangskode|"
+    r"heslo|jelsz[óo]|passord|salasana(?:ni|si)?|kata sandi"
 )
+_DIGITS: Final = Lazy(  # my passcode is 120465; without what leads to them, more of them
+    r"(?ix)(?<![\w.$-])(?:(?P<short>passcode)|passwords?|passwd|pwd?|"
+    + _FOREIGN_NAME.pattern[4:].replace(" ", "[ ]")
+    + rf")(?![\w=-])(?:{FAR}{IS}{OPEN}(?P<told>(?(short)\d{{4,63}}|\d{{6,63}})){END}"
+    + rf"|[ ]{OPEN}(?P<next>(?(short)\d{{4,63}}|\d{{8,63}})){END})"
+)
+_FOUR_DIGITS: Final = Lazy(r"\d{4}")  # quick to look for, and hardly any line has them
+_LONGEST_WORD: Final = 16
+_KEY_DIGITS: Final = Lazy(r"\d{8,63}$")
 _SAID_SO: Final = Lazy(rf"(?i)(?:pass|pwd?)\b|{_FOREIGN_NAME.pattern[4:]}")
 _FOREIGN_WORDS: Final = (  # one is in each of them that is ASCII
     *("contrase", "clave", "mot de passe", "senha", "passwort", "kennwort", "wachtwoord"),
-    *("parola", "haslo", "adgangskode"),
+    *("parola", "haslo", "adgangskode", "heslo", "jelsz", "passord", "salasana", "kata sandi"),
     *("password ora ", "password d", "password ist ", "password lautet "),
 )
 _FOREIGN_JOIN: Final = Lazy(
     r"""(?ix)
     [^\n"'`:=：<>{}]{0,60}?
-    (?: \s?[:：=＝]\s* | \s(?:es|est|é|è|ist|lautet|is|to|är|er|være|là|ora|è\ ora|
+    (?: \s?[:：=＝]\s* | \s(?:es|est|é|è|ist|lautet|is|to|är|er|je|on|være|là|ora|è\ ora|
         este|de|set)\s:?\s*
       | (?:是|为|為|は|が|는|은|이|:)\s* | \s[-–—]\s
       | \s(?=[^\sа-яёА-ЯЁ]{5,}) | \s?[(（] | (?=["'`「『“«]) )

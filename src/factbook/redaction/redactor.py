@@ -18,6 +18,7 @@ from factbook.redaction.repeats import places, repeats
 from factbook.redaction.scanner import KINDS, scan
 from factbook.redaction.spans import Rewritten, Span, rewritten
 from factbook.redaction.told import Told, ToldSecret
+from factbook.redaction.values import is_numbered
 
 MIN_KEY_BYTES: Final = 16
 _MAX_KEY_BYTES: Final = 64  # what blake2b takes
@@ -28,6 +29,9 @@ _VALUE_FIELDS: Final = ("value", "Value", "ParameterValue")
 _BEFORE: Final = 40  # characters before a secret in which it shows that somebody says it
 _SPOKEN: Final = re.compile(r"(?<![\w-])[A-Za-z]{2,}[ ][\"'“‘`]?\Z")
 """The word before a secret in a sentence, and in no setting, option or field."""
+_UNSURE: Final = re.compile(r"(?i)(?<![\w-])(?:pass|pwd?)[ ][\"'“‘`]?\Z")
+"""A word for a password right before one: what is called by a word and a number may be no secret,
+and would be blanked everywhere."""
 _SHORT: Final = 200  # characters of a text that is remembered when nothing is found in it
 _REMEMBERED: Final = 8192  # of those: names of fields, paths and options come again and again
 _LARGEST_PIN: Final = 10**64  # a longer number is no password, and slow to write in decimal
@@ -203,8 +207,10 @@ class Redactor:
     def _redacted(self, text: str, spans: Sequence[Span]) -> Rewritten:
         """Write the labels of spans that are in order and without overlap, and learn from them."""
         for start, end, kind in spans if self.told is not None else ():
-            spoken = _SPOKEN.search(text, max(0, start - _BEFORE), start) is not None
-            self._learn(text[start:end], kind, spoken=spoken)
+            before, word = max(0, start - _BEFORE), text[start:end]
+            if is_numbered(word) and _UNSURE.search(text, before, start) is not None:
+                continue
+            self._learn(word, kind, spoken=_SPOKEN.search(text, before, start) is not None)
         return rewritten(text, ((s, e, self.label(kind, text[s:e])) for s, e, kind in spans))
 
 
@@ -258,7 +264,7 @@ def _rebuild(value: object, redactor: Redactor) -> object:
             holder[place] = parts
         elif isinstance(item, int) and not isinstance(item, bool):
             digits = str(item) if abs(item) < _LARGEST_PIN else ""
-            if field_kind(field, digits) == "password":
+            if field_kind(field, digits, number=True) == "password":
                 holder[place] = redactor.label("password", digits)
     return root[0]
 

@@ -30,6 +30,7 @@ from factbook.redaction import (
     logins,
     named,
     names,
+    numbers,
     outputs,
     prose,
     shell,
@@ -61,6 +62,7 @@ _FAMILIES: Final[tuple[tuple[str, _Finder, int], ...]] = (
     (calls.HINT, calls.call_spans, 768),
     (logins.HINT, logins.login_spans, 768),
     (outputs.HINT, outputs.output_spans, 768),
+    (numbers.HINT, numbers.number_spans, 256),
     (assignments.HINT, named.named_spans, 256),
     (prose.HINT, prose.prose_spans, 768),
 )
@@ -163,6 +165,7 @@ KINDS: Final = (
     | calls.KINDS
     | outputs.KINDS
     | names.KINDS
+    | numbers.KINDS
     | wallets.KINDS
     | {"unread"}
 )

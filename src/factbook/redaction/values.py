@@ -50,7 +50,8 @@ _STOP_WORDS: Final = vocabulary(
     rotation policy strength requirements rules generator validation validator verification self
     cls super req res request response ctx context data body payload result item obj statement
     keyword literal operator const let function class return async await typeof instanceof
-    export import interface enum struct same-origin include omit anonymous
+    export import interface enum struct same-origin include omit anonymous than very quite really
+    still too like because until since after before during what which who how why yet ever
     """
 )
 
@@ -127,7 +128,7 @@ _PATH: Final = re.compile(
       ^(?:~|\.{1,2})?/[\w.@-]*(?:/|$) | ^~?/[\w.-]+ | ^[a-z]:\\ | ^\\\\\w
     | ^\.{0,2}(?:[\w@-]+/){2,}[\w.@-]*$
     | ^[\w./@-]+\.(?:json|ya?ml|toml|txt|pem|key|crt|cert|py|tsx?|jsx?|mjs|go|rs|rb|java|kt|php|sh|
-        env|md|html?|css|png|svg|sql|db|lock|log|conf|cfg|ini|xml|properties|gpg|asc|kdbx|exe|dll|
+        env|md|html?|css|png|jpe?g|pdf|docx?|xlsx?|csv|odt|zip|rar|7z|gz|svg|sql|db|lock|log|conf|cfg|ini|xml|properties|gpg|asc|kdbx|exe|dll|
         vue|c|h|cpp)(?::\d+)*$
     | ^[a-z][a-z0-9+.-]*:// | ^(?:data|mailto|tel|urn|arn|about|javascript):
     | ^(?:localhost|\d{1,3}(?:\.\d{1,3}){3}|[\w-]+(?:\.[\w-]+)+(?=:\d))(?::\d+)?$
@@ -162,6 +163,7 @@ _ALGORITHM: Final = re.compile(
     r"(?i)^(?:sha|md|base|utf|aes|rsa|scrypt|bcrypt|argon|pbkdf|hs|rs|es|oauth|ed)-?\d{1,5}[a-z]{0,6}$"
     r"|^(?:v|p|t|arg|param|var|val|x)\d$"
 )
+_NUMBERED: Final = re.compile(r"\d?[A-Za-z][A-Za-z_.-]*\d{1,5}\??$")
 _NOT_SAID: Final = re.compile(
     r"[\w.-]+:\d+$|[\w.-]*[=:]$|(?:[a-z_.-]{2,}|[A-Z_.-]{2,})=|.*REDACTED"
 )
@@ -315,6 +317,11 @@ def is_strong(value: str) -> bool:
         or _WORDS.match(value) is not None
         or (_DIGIT.search(value) is not None and len(value) >= 8 and value[-1:] != "d")
     )
+
+
+def is_numbered(value: str) -> bool:
+    """Tell whether a value is a word and a number, as things are called (`CS50`, `Gold2024`)."""
+    return _NUMBERED.match(value[:_LOOK]) is not None
 
 
 def is_algorithm(value: str) -> bool:

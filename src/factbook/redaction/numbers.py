@@ -1,0 +1,111 @@
+"""Find secrets that are digits: PINs, codes of doors, passwords of digits, payment cards.
+
+Nothing about four digits tells a PIN from a year, so what announces them decides: a word for such a
+code, or the thing that it opens, and what leads to a value. A card's number tells itself, by the
+ranges of the schemes and its check digit.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from factbook.redaction.lazy import Lazy
+from factbook.redaction.reading import line_end
+from factbook.redaction.spans import Span
+
+KINDS: Final = frozenset({"password", "payment-card", "card-code", "social-security-number"})
+_LOCKED: Final = (  # what people open with digits
+    r"alarm|gate|door|garage|lock|locker|lockbox|safe|entry|building|lift|elevator|keypad|disarm|"
+    r"unlock|combination|voicemail|padlock"
+)
+HINT: Final = (
+    r"(?:pin|PIN|Pin|puk|PUK)s?(?:[ :='\"?]|-?[cC]ode|-?[nN]ummer)|[0-9]{3}#"
+    rf"|(?i:(?:{_LOCKED}) code)|[cC]ode (?:for|to|of) |(?i:cv[vc]2?[ :=#\"'])"
+    r"|code(?:| is|:) [0-9]{3}"
+    r"|(?i:\bssn\b|social security)|\b[2-6][0-9]{3}[ -]?[0-9]{4}[0-9 -]{3}[0-9]"
+)
+
+_BACK: Final = 40  # characters before a hint that are read
+_FORTH: Final = 100  # and behind it
+FAR: Final = (  # between a name and what leads to its value; both are to be read with (?x)
+    r"(?:[ ](?:for|of|to|on|at|in|from|von|vom|für|fürs|zu|zum|zur|de|del|della|di|du|da|do|"
+    r"pour)[ ][^\n\d\"`:=;]{1,50}?)?"
+)
+IS: Final = (
+    r"(?:\s?[:=]\s?|['’]s[ ]|[ ](?:->|→|-|–|—)[ ]|[ ](?:is|was|are|to|ist|war|lautet|es|est|é|è|"
+    r"e'|er|är)[ ](?:now[ ]|jetzt[ ])?:?)"
+)
+END: Final = r"(?![\w%]|[.,:/-]\d|[ ]?[+*/=]|[ ]-[ ]\d)"
+OPEN: Final = r"[\"'`]{0,2}"
+_PIN: Final = Lazy(
+    rf"(?ix)(?<![a-z0-9._-])(?P<own>\b(?:my|mein|meine|mi|mon|mio|meu|new|old|card|karte|bank|"
+    rf"atm|sim|phone|iphone|ipad|tarjeta|voicemail|door|debit|credit)[ ])?"
+    rf"(?:pin(?:[ -]?(?:code|number|nummer))?s?|(?P<puk>puk))"
+    rf"(?:{FAR}{IS}|(?(own)[ ]|(?!))|(?(puk)[ ]|(?!))|[\"']\s?:\s?(?=[\"']))"
+    rf"{OPEN}(?P<told>\d{{4,8}}){END}"
+)
+_BOARD: Final = Lazy(r"(?i)\b(?:gpio|pwm|board|header|connector|servo|led|chip|arduino|solder)")
+_DOOR: Final = Lazy(
+    rf"(?ix)\b(?:(?:{_LOCKED})[ ]code{FAR}|code[ ](?:for|to|of)[ ](?:[^\s\d:=]{{1,20}}[ ]){{0,3}}?"
+    rf"(?:{_LOCKED})(?:[ ][a-z]{{1,12}}){{0,2}}?)(?:{IS}|[ ]){OPEN}([*\#]?\d{{4,8}}\#?){END}"
+)
+_KEYPAD: Final = Lazy(r"(?i)\bcode\b[^\n\d]{0,40}?[ :]([*#]?\d{3,8}#)(?!\w)")
+_CARD_CODE: Final = Lazy(
+    rf"(?ix)(?:cv[vc]2?|security[ ]code)\b[\"']?(?:{IS}|[ ])?{OPEN}(\d{{3,4}}){END}"
+)
+_SOCIAL: Final = Lazy(
+    rf"(?ix)(?:ssn|social[ ]security(?:[ ](?:number|no\.?))?)[\"']?(?:{IS}|[ ]){OPEN}"
+    r"(\d{3}[ -]\d\d[ -]\d{4})(?!\w)"
+)
+_SHAPES: Final = (
+    (_DOOR, "password"),
+    (_KEYPAD, "password"),
+    (_CARD_CODE, "card-code"),
+    (_SOCIAL, "social-security-number"),
+)
+_CARD: Final = Lazy(
+    r"(?:[3-6]\d{3}[ -]?\d{4}[ -]?\d{4}[ -]?\d{1,4}|2[2-7]\d\d(?:[ -]?\d{4}){3}"
+    r"|3[04-9]\d\d[ -]?\d{6}[ -]?\d{4,5})(?![\w/-])"
+)
+_SCHEMES: Final = re.compile(  # Visa, Mastercard, American Express, Discover, Diners, JCB, UnionPay
+    r"4\d{15}|(?:5[1-5]|222[1-9]|22[3-9]|2[3-6]|27[01]|2720)\d+(?<=^.{16})|3[47]\d{13}"
+    r"|(?:6011|64[4-9]|65|35[2-8]|62)\d+(?<=^.{16})|(?:30[0-5]|3[689])\d+(?<=^.{14})"
+)
+_JOINED: Final = frozenset("._/-+#@")
+
+
+def number_spans(text: str, at: int, end: int) -> Iterator[Span]:
+    """Give the code of digits that is announced at a hint."""
+    low = max(text.rfind("\n", max(0, at - _BACK), at) + 1, at - _BACK, 0)
+    high = line_end(text, end, end + _FORTH)
+    if text[at].isdigit() and text[end - 1] != "#":
+        yield from _card_spans(text, at)
+        return
+    if text[at] in "pP":
+        pins = [pin.span("told") for pin in _PIN.finditer(text, low, high)]
+        if pins and _BOARD.search(text, low, high) is None:
+            yield from ((*pin, "password") for pin in pins)
+        return
+    for shape, kind in _SHAPES:
+        match = shape.search(text, low, high)
+        if match is not None and match.end() > at:
+            yield *match.span(1), kind
+            return
+
+
+def _card_spans(text: str, at: int) -> Iterator[Span]:
+    """Give the number of a payment card at a hint, unless it goes on or is a part of a name."""
+    match = _CARD.match(text, at) if text[at - 1 : at] not in _JOINED else None
+    if match is None:
+        return
+    digits = re.sub(r"[ -]", "", match[0])
+    if _SCHEMES.fullmatch(digits) is not None and _is_checked(digits):
+        yield *match.span(), "payment-card"
+
+
+def _is_checked(digits: str) -> bool:
+    """Tell whether the last digit is the check digit of the others (Luhn)."""
+    doubled = (sum(divmod(2 * int(digit), 10)) for digit in digits[-2::-2])
+    return (sum(map(int, digits[-1::-2])) + sum(doubled)) % 10 == 0 and len(set(digits)) > 1

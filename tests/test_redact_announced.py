@@ -1,0 +1,140 @@
+"""What is announced in a sentence is redacted, and what only stands beside such a word stays."""
+
+from __future__ import annotations
+
+import pytest
+
+from factbook.redaction import Redactor
+
+KEY = bytes(range(32))
+REDACTOR = Redactor(key=KEY)
+
+
+def found(text: str) -> list[str]:
+    """Return the secrets that are found in a text."""
+    return [text[one.start : one.end] for one in REDACTOR.find(text)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("username: martha77", "user: deploy3", "user=frieda82", "login: frieda82"),
+        *("my username is tom2001", "> user: python3?", "User: hello456"),
+        *("we pass Terraform1 around", "did you pass Math101?", "it must pass SOC2 audits"),
+        *("please pass config7 to it", "bus pass: zone3", "season pass: Silver2025"),
+        *("PASS test_loader4", "let it pass Level9 first", "FAIL test_a1, pass test_b6"),
+        *("log in with Okta2", "Credentials: Entra2", "the guest account is guest2025"),
+        *("we moved the password policy to ISO27002", "the password goes to LastPass4"),
+        *("password protected PDF: Invoice2024.pdf", "the password is 12 characters long"),
+        *("pin 1030", "I use pin 4000 for the servo", "pin 2048 bytes", "the GPIO pin is 1024"),
+        *("error code is 4472", "the code for class 20301 is done", "code to review: 58213"),
+        *("exit code 13700", "the zip code is 94110", "security code review on 2024-05-13"),
+    ],
+)
+def test_a_name_with_a_number_is_no_password_beside_a_word_for_one(text: str) -> None:
+    assert found(text) == []
+
+
+def test_what_was_passed_is_not_known_again() -> None:
+    one = Redactor(key=KEY, remembers=True)
+    one.redact("PASS test_parser22\nuser bob, pass Hotel2077")
+    later = "test_parser22 was slow, and Hotel2077 is fully booked"
+    assert one.redact(later) == later
+    one.redact("the wifi password is Hotel3088")
+    assert "Hotel3088" not in one.redact("Hotel3088 is what I typed")
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("the router password is 40718263951740268853, see its sticker", "40718263951740268853"),
+        ("my password is 90417728", "90417728"),
+        ("the password for my aunt's tablet is 771204", "771204"),
+        ("passcode is 530917", "530917"),
+        ("phone passcode 284460 btw", "284460"),
+        ("wifi pw 71930462850913746628", "71930462850913746628"),
+        ("wifi key 71930462850913746628", "71930462850913746628"),
+        ("WPA key: 18840273659102746351", "18840273659102746351"),
+        ("network security key: 55019283746610293847", "55019283746610293847"),
+        ("mein WLAN Schlüssel ist 66310948275501938274", "66310948275501938274"),
+        ("le mot de passe du wifi est 93047715", "93047715"),
+        ("meine PIN ist 7719", "7719"),
+        ("die PIN von der Kreditkarte ist 3308", "3308"),
+        ("el pin de mi tarjeta es 6120", "6120"),
+        ("le code pin est 9043", "9043"),
+        ("il pin del bancomat e' 2217", "2217"),
+        ("my pin's 8806", "8806"),
+        ("card pin 4812", "4812"),
+        ('{"pin": "3907"}', "3907"),
+        ("alarm code is 5029", "5029"),
+        ("gate code is #7741", "#7741"),
+        ("code for the lockbox: 9175", "9175"),
+    ],
+)
+def test_digits_are_a_password_where_they_are_told_as_one(text: str, secret: str) -> None:
+    assert found(text) == [secret]
+
+
+def test_a_pin_is_a_secret_as_text_and_may_be_a_boards_as_a_number() -> None:
+    assert REDACTOR.redact_value({"pin": "3907"}) == {"pin": "[REDACTED:password]"}
+    assert REDACTOR.redact_value({"pin": 3907}) == {"pin": 3907}
+
+
+@pytest.mark.parametrize(
+    ("text", "secrets"),
+    [
+        ("visa 4929 1234 5678 9015 thru march", ["4929 1234 5678 9015"]),
+        ("it is 4556737586899855, cvv 318", ["4556737586899855", "318"]),
+        ("amex 3782 822463 10005", ["3782 822463 10005"]),
+        ("5425-2334-3010-9903 security code 417", ["5425-2334-3010-9903", "417"]),
+        ("my ssn is 219-09-9481", ["219-09-9481"]),
+        ("order 4929 1234 5678 9016", []),  # the check digit is another
+        ("order 9400 1000 0000 0000 0000 00", []),  # no scheme begins so
+        ("loss: 0.4556737586899855", []),
+        ("id_4556737586899855", []),
+        ("1717171717171717 ms, then 219-09-9481", []),
+    ],
+)
+def test_the_number_of_a_payment_card_tells_itself(text: str, secrets: list[str]) -> None:
+    assert found(text) == secrets
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("JWT_SECRET=unsersupergeheimnis", "unsersupergeheimnis"),
+        ("client_secret: hinterland", "hinterland"),
+        ('{"secret":"Gurke#4z"}', "Gurke#4z"),
+        ('NEXTAUTH_SECRET="my very own secret value"', "my very own secret value"),
+        ("os.getenv('PW', 'Otter55q')", "Otter55q"),
+        ("passphrase for the backup: harbor lemon quiet fox", "harbor lemon quiet fox"),
+        ("my password is correct donkey paperclip anchor", "correct donkey paperclip anchor"),
+        ("recovery key is EsUa 9FWK QmPt x4Ld 77Rb", "EsUa 9FWK QmPt x4Ld 77Rb"),
+        ("product key TX9XD-98N7V-6WMQ6-BX7FG-H8Q99", "TX9XD-98N7V-6WMQ6-BX7FG-H8Q99"),
+        ("?appid=9c1f0e7ab2d34586a7b8c9d0e1f23a45", "9c1f0e7ab2d34586a7b8c9d0e1f23a45"),
+        ("my ssh password for nas.example.org is\nDompfaff61k", "Dompfaff61k"),
+        ("nas: bob:rosenkohl31@192.168.7.20", "rosenkohl31"),
+        ("creds: bob tulpenweg77", "tulpenweg77"),
+        ("my password is marigold and my user is bob", "marigold"),
+        ("pasword is Zaunkoenig4", "Zaunkoenig4"),
+        ("passwrod: Igel2299x", "Igel2299x"),
+        ("p/w: Amsel771q", "Amsel771q"),
+        ("heslo je Sojka44x", "Sojka44x"),
+    ],
+)
+def test_what_is_named_a_secret_is_one_whatever_it_looks_like(text: str, secret: str) -> None:
+    assert found(text) == [secret]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("JWT_SECRET=changeme", "CLIENT_SECRET=${CLIENT_SECRET}", "SECRET_NAME=prod-db"),
+        *("existingSecret: shop-postgres", "client_secret: str", "the client secret is required"),
+        *("passphrase: required for all new keys", "my password is not working again today"),
+        *("the recovery key is stored in the vault", "npm:react@18.2.0", "host:8080@10.0.0.3"),
+        *("my recovery plan has 12 steps and 3 backups", "creds: bob only"),
+    ],
+)
+def test_what_says_something_of_a_secret_stays(text: str) -> None:
+    assert found(text) == []
