@@ -312,6 +312,13 @@ def test_what_is_of_another_owner_is_not_counted(memory: Memory) -> None:
         ("docker ps", "dock", True),
         ("docker ps", "docketer", False),
         ("nl -ba app.test.ts", "test", False),
+        ("git add conftest.py tests/", "test", False),
+        ("git checkout test-tills", "test", False),
+        ("browse open http://web/test", "test", False),
+        ("browse shot --full /tmp/test-1.png", "test", False),
+        ("git push origin main", "push", True),
+        ("uv run scripts/deploy.py", "deploy", True),
+        ("bash ci/deploy.sh", "deploy", True),
     ],
 )
 def test_what_a_command_does(command: str, act: str, so: bool) -> None:

@@ -26,6 +26,9 @@ _LOOKING: Final = frozenset(
 """Subcommands that do so."""
 _WRAPPERS: Final = frozenset({"sudo", "time", "env", "nohup", "timeout", "npx", "exec", "nice"})
 _BEGINS: Final = 3  # letters of an act that its command holds too, also "lint" for "linter"
+_RUNS: Final = frozenset({"run", "exec"})
+_FILE: Final = re.compile(r"\.\w{1,5}$")
+_GIT_REACH: Final = 2  # of git what it is told to do; the rest are names and files
 _REACH: Final = 3  # words in which an act stands: "docker compose up", "npm run deploy"
 
 
@@ -81,10 +84,11 @@ def _part_does(said: list[str], wanted: list[str]) -> bool:
     if len(wanted) > 1:
         starts = range(min(_REACH, len(acting)))  # "rtk git push", "uv run ruff format"
         return any(acting[n : n + len(wanted)] == wanted for n in starts)
+    reach = acting[: _GIT_REACH if program == "git" else _REACH]
     names = {
         name
-        for word in acting[:_REACH]
-        if word[0] not in "'\"" and "@" not in word
+        for n, word in enumerate(reach)
+        if word[0] not in "'\"" and "@" not in word and not _is_given(reach, n)
         for name in _NAME.findall(word.rsplit("/", 1)[-1])
     }
     return any(
@@ -93,6 +97,16 @@ def _part_does(said: list[str], wanted: list[str]) -> bool:
         or wanted[0] in (f"{name}er", f"{name}{name[-1]}er")  # it does it: "linter", "formatter"
         for name in names
     )
+
+
+def _is_given(acting: list[str], n: int) -> bool:
+    """Tell whether a word names a place that a subcommand is given: "open http://web/test".
+
+    A file is done where a program gets nothing else, or is told to run it: "bash deploy.sh".
+    """
+    if n < _REACH - 1 or acting[n - 1] in _RUNS:
+        return False
+    return "/" in acting[n] or _FILE.search(acting[n]) is not None
 
 
 def _acting(said: list[str]) -> list[str]:
