@@ -84,7 +84,10 @@ def told(memory: Memory, log: Log, predicate: str) -> list[str]:
 
 # --- the join -------------------------------------------------------------------------------------
 
-HAPPENED = ("ran", "modified_file", "committed", "installed_package", "verified", "read_file")
+HAPPENED = (
+    "executed_command", "ran", "modified_file", "committed", "installed_package", "verified",
+    "operation_type", "read_file",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -104,8 +107,6 @@ def test_what_was_refused_did_not_happen(memory: Memory, log: Log, said: str) ->
     memory.ingest([log.path])
     assert [fact for predicate in HAPPENED for fact in facts(memory, predicate)] == []
     assert len(facts(memory, "used_tool")) == 3
-    (made,) = facts(memory, "executed_command")
-    assert not made.statement.startswith("ran")
 
 
 def test_an_edit_that_failed_changed_nothing(memory: Memory, log: Log) -> None:
@@ -530,6 +531,93 @@ def test_a_pipe_hides_no_failure_that_its_output_shows(memory: Memory, log: Log)
         "ran `head -3 lint.log`: ok",
         "ran `make report`: ok",
     ]
+
+
+@pytest.mark.parametrize(
+    ("command", "text", "error"),
+    [
+        ("npm run web 2>&1 &\nsleep 4\necho up", "sh: vite: command not found\nup",
+         "sh: vite: command not found"),
+        ("(cd web && npm run build) 2>&1 | tail -4", 'npm error Missing script: "build"',
+         'npm error Missing script: "build"'),
+        ("rmdir old; ls", "rmdir: old: No such file or directory\na.py",
+         "rmdir: old: No such file or directory"),
+        ("git push 2>&1 | tail -2", "fatal: no till here", "fatal: no till here"),
+        ("node api.js > /tmp/api.log 2>&1 & sleep 3; tail -4 /tmp/api.log",
+         "    at Till.open (/s/src/till.ts:31:9)\n    at run (node:x:7:1)\n\nNode.js v24.1.0",
+         "at Till.open (/s/src/till.ts:31:9)"),
+        ('grep -c "^`$" a.md', '(eval):1: unmatched "', '(eval):1: unmatched "'),
+        ("bun run test 2>&1 | tail -3", "error: no till\n(fail) sells [1.00ms]",
+         "error: no till"),
+    ],
+)  # fmt: skip
+def test_a_command_failed_whose_end_its_line_hides(
+    memory: Memory, log: Log, command: str, text: str, error: str
+) -> None:
+    log.bash(command, text)
+    (ran,) = told(memory, log, "ran")
+    assert ran.endswith(f": {error}")
+    assert [fact.object for fact in facts(memory, "failed_with")] == [error]
+
+
+@pytest.mark.parametrize(
+    ("command", "text"),
+    [
+        ("npm run build && npm test", "Error: shown by a test\n    at a (/s/a.js:1:1)"),
+        ("make; grep -h rror app.log", "Error: till is empty"),
+        ("make; cat app.log", "Traceback (most recent call last):\nKeyError: 'till'"),
+        ("cat app.log | head -5", "Error: till is empty"),
+        ("curl -s web/till | head -5", "error: no till"),
+        ("curl -s web/till | jq .", '{\n  "error": "no till"\n}'),
+        ("npm test 2>&1 | head -40", "$ vitest\nerror: All fail\n  seen by its test"),
+        ("npm test 2>&1 | tail -9", "error: All fail\n Tests  4 passed (4)"),
+        ("rm -r till; ls till", "ls: till: No such file or directory"),
+        ("git commit -m \"$(cat <<'E'\nSell\nE\n)\"", "error: All fail\n[main 1a2b3c4] Sell"),
+        ('rg "a `till` b" docs', "zsh:1: command not found: till\ndocs/a.md: a"),
+    ],
+)
+def test_what_only_mentions_an_error_did_not_fail(
+    memory: Memory, log: Log, command: str, text: str
+) -> None:
+    log.bash(command, text)
+    memory.ingest([log.path])
+    assert facts(memory, "failed_with") == []
+    assert [fact for fact in facts(memory, "verified") if fact.object == "failed"] == []
+    (ran,) = facts(memory, "ran")
+    assert ran.statement.endswith((": ok", "passed"))
+
+
+def test_a_test_run_that_never_began_failed(memory: Memory, log: Log) -> None:
+    log.bash("pytest -x 2>&1 | head -9", "ImportError while loading a.py.\nE   KeyError: 'till'")
+    assert told(memory, log, "verified") == ["`pytest -x` failed: E KeyError: 'till'"]
+    assert memory.sources.count("how often did the tests fail").total == 1
+
+
+@pytest.mark.parametrize(
+    ("command", "text", "installed"),
+    [
+        (
+            "pip install till web-kit 2>&1 | tail -1",
+            "Successfully installed web_kit-2.0",
+            ["web-kit"],
+        ),
+        ("pip install till", "Requirement already satisfied: till in /lib", []),
+        ("uv add till kit", " + kit==1.0", ["kit"]),
+        (
+            "apt install till kit",
+            "till is already the newest version (2).\nSetting up kit",
+            ["kit"],
+        ),
+        ("pip install till", "Successfully installed a-1 b-2…", ["till"]),
+        ("pip install till", "Collecting till\nDone", ["till"]),
+    ],
+)
+def test_what_was_there_was_not_installed(
+    memory: Memory, log: Log, command: str, text: str, installed: list[str]
+) -> None:
+    log.bash(command, text)
+    memory.ingest([log.path])
+    assert [fact.object for fact in facts(memory, "installed_package")] == installed
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,8 @@ from itertools import pairwise
 from typing import Final
 
 from factbook import policy
-from factbook.extract import tests_run
+from factbook.extract import outcomes, tests_run
 from factbook.extract.base import Rule, RuleHit
-from factbook.extract.outcomes import error_line, shown_error, shows_failure
 from factbook.extract.shell_facts import check_commands
 from factbook.model.facts import NOT_TOLD, WENT_ON, Answer, Episode, Outcome
 from factbook.model.text import listed, shorten
@@ -24,11 +23,20 @@ _WORD: Final = re.compile(r"\w+")
 _TRIVIAL: Final = re.compile(r"^[\s{}()\[\];,*/#\"'`-]*$")
 
 
+def commands(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
+    """Find the command, letter by letter; one that was refused was not executed."""
+    del rule
+    value = text.strip()
+    if value and not outcomes.is_refused(episode):
+        start = text.index(value)
+        yield RuleHit(value, start, start + len(value))
+
+
 def runs(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
     """Say that a command ran, what for, and how it ended; one that was refused did not run."""
     del rule
     answer = episode.answer
-    if answer is None or answer.outcome is Outcome.REFUSED or not text.strip():
+    if answer is None or outcomes.is_refused(episode) or not text.strip():
         return
     purpose = (episode.value("description") or "").strip().rstrip(".:")
     details = {
@@ -47,13 +55,11 @@ def _outcome(command: str, answer: Answer) -> str:
     if answer.outcome in (Outcome.DONE, Outcome.UNTOLD):
         if closed:
             return closed.text
-        # A pipe ends well whatever went into it; what only shows a text may show one that failed.
-        looks = tests_run.only_looks(command)
-        if answer.outcome is Outcome.UNTOLD:
-            shown = "" if looks else shown_error(answer.text)
-            return f"{shown}; {NOT_TOLD}" if shown else NOT_TOLD
-        hidden = "|" in command and not looks
-        return (error_line(answer.text) if hidden and shows_failure(answer.text) else "") or "ok"
+        if answer.outcome is Outcome.DONE:
+            return answer.error or "ok"
+        # What only shows a text may show one that failed.
+        shown = "" if tests_run.only_looks(command) else outcomes.shown_error(answer.text)
+        return f"{shown}; {NOT_TOLD}" if shown else NOT_TOLD
     code = f"exit code {answer.code}" if answer.code else "" if closed else "failed"
     return ": ".join(filter(None, [code, closed.text if closed else "", answer.error]))
 

@@ -132,6 +132,8 @@ class Joining:
         failed = outcome is Outcome.FAILED
         shown_by = tests_run.shown_by(command) if command and failed else ()
         error = outcomes.error_line(result.text, shown_by) if failed else ""
+        if command and outcome is Outcome.DONE:
+            error, shown_by = tests_run.hidden_error(command, result.text)
         code = result.attributes.get("exit_code", "").strip()
         answer = Answer(outcome, result.text, code, error)
         files = outcomes.changed_files(call) if outcome is Outcome.DONE else ()
@@ -140,7 +142,7 @@ class Joining:
             answer = self._ran(call, command, answer, files)
         elif outcome is Outcome.DONE:
             self._done(files=files)
-        if failed:
+        if failed or error:
             asked = _asked(call, command)
             typed_to = self._typed_to(call)
             if typed_to is not None:
@@ -190,7 +192,8 @@ class Joining:
             if failure.files or failure.commands:
                 mended = Mended(failure.error, tuple(failure.files), tuple(failure.commands))
                 answer = answer._replace(mended=mended)
-        ended_well = answer.outcome is Outcome.DONE or outcomes.may_have_passed(answer)
+        ended_well = answer.outcome is Outcome.DONE and not answer.error
+        ended_well = ended_well or outcomes.may_have_passed(answer)
         changes = ended_well and tests_run.may_change(command)
         self._done(files=files, command=command if changes else "", by=key)
         return answer

@@ -31,16 +31,18 @@ _EXIT_LINE: Final = re.compile(
 )
 _TAGS: Final = re.compile(r"</?(?:tool_use_error|error|stderr|stdout|output)>")
 _RUN_BY: Final = r"(?:\[[\w:.-]+\] )?"  # what a runner of tasks puts before each line
+_EVAL: Final = r"^\(eval\):\S*: "  # what the shell says that a host hands its line to
 _SAYS_WHY: Final = re.compile(
     r"(?:^|[\s:\[(])(?:error|fatal|panic|ERR!)(?:\[\w+\])?\s*[:!\]]|\b\w*(?:Error|Exception)\b(?:\s\[\w+\])?:(?!:)"
     r"|: (?:command )?not found\b|\bno such file\b|\bpermission denied\b|^FAILED\b"
     r"|\bfailed with\b|^E\s{2,}\S|^\S.*: line \d+: \S"
-    rf"|^{_RUN_BY}--- FAIL: \S",
+    rf"|^{_RUN_BY}--- FAIL: \S|{_EVAL}",
     re.IGNORECASE,
 )  # a line like this one names the cause
 _STRONG: Final = (
     "rror", "ERROR", "ERR!", "atal", "FATAL", "anic", "Exception", "not found", "o such file",
     "enied", "failed with", "FAILED", "FAIL: ", "E   ", ": line ",
+    "(eval):",
 )  # fmt: skip
 """Pieces of words, one of which every line that `_SAYS_WHY` finds holds (near enough)."""
 _HINTS_AT_IT: Final = re.compile(
@@ -114,9 +116,15 @@ _SHOWN_FAILURE: Final = re.compile(
     rf"^{_RUN_BY}\W{{0,3}}(?:error|fatal|E|npm (?:ERR!|error)|Traceback)\b[:\[( ]"
     r"|\bexited with code [1-9]"
     r"|ELIFECYCLE|: command not found|: No such file or directory|^unknown (?:command|option)"
-    r"|^Usage: ",
+    rf"|^Usage: |^Node\.js v\d|{_EVAL}",
     re.MULTILINE | re.IGNORECASE,
 )  # of what an exit code of 0 hides
+_UNREAD: Final = re.compile(
+    rf"(?:\s*{_EVAL}.*)+(?:\s*^Shell cwd was reset to .*)?\s*", re.MULTILINE
+)
+_FRAME: Final = re.compile(
+    r"^[ \t]*at (?:.*\()?(?!node:)(?:(?!node_modules).)+:\d+:\d+\)?$", re.MULTILINE
+)  # of a stack, in no library
 _LINE_CHARS: Final = 2_000
 _BETWEEN: Final = re.compile(r"[\s:]+")  # words of a line
 
@@ -156,6 +164,11 @@ def outcome_of(result: Episode) -> Outcome:
     return Outcome.FAILED if unanswered or lost else Outcome.DONE
 
 
+def is_refused(call: Episode) -> bool:
+    """Tell whether a call was never run, by its answer."""
+    return call.answer is not None and call.answer.outcome is Outcome.REFUSED
+
+
 def may_have_passed(answer: Answer) -> bool:
     """Tell whether a command of whose end nothing is told shows no failure."""
     return answer.outcome is Outcome.UNTOLD and not shows_failure(answer.text)
@@ -179,6 +192,11 @@ def shows_failure(text: str) -> bool:
     return _SHOWN_FAILURE.search(text) is not None
 
 
+def is_unread(text: str) -> bool:
+    """Tell whether all that came of a line is that the shell did not take it."""
+    return _UNREAD.fullmatch(text) is not None
+
+
 def shown_error(text: str) -> str:
     """Return the error line of an output whose end nothing tells; empty where a line only hints."""
     line = error_line(text) if shows_failure(text) else ""
@@ -189,7 +207,7 @@ def shown_error(text: str) -> str:
 def first_error(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
     """Find the line that says why the call failed, where the host marked it as failed."""
     del rule
-    if outcome_of(episode) is not Outcome.FAILED:
+    if not episode.asked and outcome_of(episode) is not Outcome.FAILED:
         return  # where the user said no, nothing failed
     # A tool that writes files says why in its first line, and quotes their text below it.
     quotes = _is_writer(episode.tool) and episode.tool not in _SHELLS
@@ -207,6 +225,14 @@ def error_line(text: str, shown_by: Sequence[str] = ()) -> str:
     `shown_by` are the programs of a command that only shows texts: those are no error of it.
     """
     place = _own_place(text, tuple(shown_by))
+    return shorten(_clean(text[slice(*place)]), policy.SNIPPET_CHARS) if place else ""
+
+
+def said_error(text: str, programs: tuple[str, ...]) -> str:
+    """Return the error that programs show under their own name, or the shell of them."""
+    spoken = _spoken(programs)
+    places = (_line_with(text, hits, spoken) for hits in _hits(text))
+    place = next(filter(None, places), None)
     return shorten(_clean(text[slice(*place)]), policy.SNIPPET_CHARS) if place else ""
 
 
@@ -258,7 +284,9 @@ def _error_place(text: str) -> tuple[int, int] | None:
         place = _line_with(text, hits, pattern, besides=_SUMMARY)
         if place:
             return _with_headline(text, *place)
-    return _line_with(text, strong, _SAYS_WHY) or _line_with(text, hints, None)
+    place = _line_with(text, strong, _SAYS_WHY) or _line_with(text, hints, None)
+    frame = None if place else _FRAME.search(text)  # the end of a stack whose error is cut off
+    return _line_around(text, frame.start()) if frame else place
 
 
 def _hits(text: str) -> tuple[list[int], list[int]]:

@@ -74,7 +74,10 @@ RULES: Final[tuple[Rule, ...]] = (
     Rule(
         name="executed_command",
         method="Direct from `input.command`",
+        find=actions.commands,
         statement="command `{object}`",
+        waits_for="answer",
+        unanswered="command `{object}`",
         cues=_words("command commands run ran execute executed shell bash"),
     ),
     Rule(
@@ -329,6 +332,8 @@ RULES: Final[tuple[Rule, ...]] = (
         method="Verification flags, checksum checks and test runs, as words of a command",
         find=shell_facts.checks,
         statement="check: `{part}`",
+        waits_for="answer",
+        unanswered="check: `{part}`",
         hints=_words(
             "test --verify --check --dry-run sum tar zip xz zst 7z rar tox nox mocha spec ava "
             "phpunit bats"
@@ -437,6 +442,8 @@ SEED_STRICT: Final = Rule(
     method=r"Regex `@([\w\.\-]+)` on command text",
     pattern=r"@([\w\.\-]+)",
     statement="connected to host {object}",
+    waits_for="answer",
+    unanswered="connected to host {object}",
     hints=("@",),
     cues=_HOST_CUES,
     enabled=False,

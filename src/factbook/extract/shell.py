@@ -17,6 +17,9 @@ from factbook.extract.base import word_set
 MAX_DEPTH: Final = 16
 """Levels of `$(...)`, subshells and quoted commands that are followed."""
 
+WITHIN: Final = ")"
+"""What follows a command in `$(...)`: nothing; it is a part of another command."""
+
 _BLANK: Final = re.compile(r"(?:[^\S\n]|\\\r?\n)+")
 _SIMPLE: Final = re.compile(
     r"[ \t]*(?:([^\s'\"\\$`;&|<>()#]+)|'([^']*)'|\"([^\"\\$`]*)\")(?=[\s;&|)]|$)"
@@ -55,6 +58,7 @@ class ShellCommand(NamedTuple):
     start: int  # of the program's word
     end: int  # of its last word
     heredocs: tuple[tuple[int, int], ...]  # places of the here-documents inside its words
+    then: str = ""  # what parts it from the next one (`&&`, `|`, a line break), or WITHIN
 
 
 @lru_cache(maxsize=8)
@@ -105,7 +109,7 @@ class _Reader:
                 continue
             char = text[self.pos]
             if char == "\n":
-                self._finish(words, targets, first_heredoc)
+                self._finish(words, targets, first_heredoc, then=char)
                 self.pos += 1
                 self._skip_heredocs()
             elif char == "#":
@@ -113,16 +117,17 @@ class _Reader:
                 self.pos = end if stop < 0 else stop
             elif char in "<>" or text.startswith("&>", self.pos):
                 self._redirect(targets)
-            elif char in ";&|":
-                self._finish(words, targets, first_heredoc)
-                separators = _SEPARATORS.match(text, self.pos, end)
-                self.pos = separators.end() if separators else self.pos + 1
+            elif separators := _SEPARATORS.match(text, self.pos, end):
+                self._finish(words, targets, first_heredoc, then=separators[0])
+                self.pos = separators.end()
             elif char == "(":
                 array = bool(words) and words[-1].end == self.pos and words[-1].value[-1:] == "="
                 if not array:
                     self._finish(words, targets, first_heredoc)
                 self.pos += 1
                 self._nested(keep=not array)
+                if not array:
+                    self._end_as("")  # what follows the bracket follows it
             elif char == ")":
                 self._finish(words, targets, first_heredoc)
                 self.pos += 1
@@ -136,6 +141,12 @@ class _Reader:
             if not words and not targets:
                 first_heredoc = len(self.heredocs)
         self._finish(words, targets, first_heredoc)
+
+    def _within(self) -> None:
+        """Read the commands inside a bracket that is a part of a word or stands for a file."""
+        count = len(self.commands)
+        self._nested()
+        self.commands[count:] = [each._replace(then=WITHIN) for each in self.commands[count:]]
 
     def _nested(self, *, keep: bool = True) -> None:
         """Read the commands inside a bracket that was just opened."""
@@ -157,7 +168,7 @@ class _Reader:
         self.pos = match.end()
         if operator in {"<", ">"} and self.text.startswith("(", self.pos, self.end):
             self.pos += 1
-            self._nested()
+            self._within()
             return
         blank = _BLANK.match(self.text, self.pos, self.end)
         if blank:
@@ -261,7 +272,7 @@ class _Reader:
         elif text.startswith("$(", start, end) and self.depth < MAX_DEPTH:
             self.pos += 2
             waiting, self.waiting = self.waiting, []
-            self._nested()
+            self._within()
             self.waiting = waiting
         elif text.startswith("${", start, end):
             self._braces()
@@ -300,18 +311,29 @@ class _Reader:
             stop += 2 if self.text[stop] == "\\" else 1
         stop = min(stop, self.end)
         if self.depth < MAX_DEPTH:
-            self.commands += _commands(self.text, start + 1, stop, depth=self.depth + 1)
+            inner = _commands(self.text, start + 1, stop, depth=self.depth + 1)
+            self.commands += [command._replace(then=WITHIN) for command in inner]
         self.pos = min(stop + 1, self.end)
         pieces.append((start, self.pos))
 
-    def _finish(self, words: list[ShellWord], targets: list[ShellWord], first_heredoc: int) -> None:
+    def _finish(
+        self,
+        words: list[ShellWord],
+        targets: list[ShellWord],
+        first_heredoc: int,
+        *,
+        then: str = "",
+    ) -> None:
         """Close the current command and take off what wraps the program."""
+        before = len(self.commands)
         if not words:
             if targets:
                 place = targets[0]
                 empty = ShellCommand("", (), (), tuple(targets), place.start, targets[-1].end, ())
-                self.commands.append(empty)
+                self.commands.append(empty._replace(then=then))
                 targets.clear()
+            elif self.commands and not self.commands[-1].then:
+                self._end_as(then)  # `(a && b) | head`
             return
         all_words = tuple(words)
         all_targets = tuple(targets)
@@ -319,6 +341,13 @@ class _Reader:
         targets.clear()
         heredocs = tuple(self.heredocs[first_heredoc:])
         self._add(all_words, all_words, all_targets, heredocs, levels=4)
+        # What it runs elsewhere or in another shell stands behind it, and ends with it.
+        self.commands[before] = self.commands[before]._replace(then=then)
+        self._end_as(then)
+
+    def _end_as(self, then: str) -> None:
+        if self.commands:
+            self.commands[-1] = self.commands[-1]._replace(then=then)
 
     def _add(
         self,

@@ -37,7 +37,7 @@ def hosts(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
     """Find the machines that the command logs in to or copies to and from."""
     del rule
     answer = episode.answer
-    if answer is not None and (answer.outcome is Outcome.REFUSED or answer.code == _NO_LOGIN):
+    if outcomes.is_refused(episode) or (answer is not None and answer.code == _NO_LOGIN):
         return
     for command in shell.parse(text):
         name = command.name
@@ -279,8 +279,8 @@ _PYTHON: Final = re.compile(r"(?:python|pypy)[\d.]*")
 
 def checks(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
     """Find the commands that check something: verification flags, checksums, tests."""
-    del rule, episode
-    for command in shell.parse(text):
+    del rule
+    for command in () if outcomes.is_refused(episode) else shell.parse(text):
         if is_check(command):
             part = {"part": text[command.start : command.end]}
             yield RuleHit("verification", command.start, command.end, part)
@@ -431,7 +431,8 @@ def packages(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
         verbs = _INSTALLERS.get(name)
         if verbs is None:
             continue
-        valued = _VALUED[_FAMILY.get(name, "other")]
+        family = _FAMILY.get(name, "other")
+        valued = _VALUED[family]
         _, operands = shell.options_and_operands(args, long_valued=valued)
         if not operands or operands[0].value not in verbs:
             continue
@@ -440,11 +441,36 @@ def packages(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
             continue
         for word in operands[1:]:
             package = _VERSION.split(word.value, maxsplit=1)[0]
-            if _PACKAGE.fullmatch(package) and not _is_place(name, word.value, package):
+            if not _PACKAGE.fullmatch(package) or _is_place(name, word.value, package):
+                continue
+            if not _was_there(package, family, answer.text):
                 start, end = word.span(0, len(package))
                 version = _version(word.value[len(package) :], package, answer.text)
                 details = {"program": name, "named": f"{package} {version}".rstrip()}
                 yield RuleHit(package, start, end, details)
+
+
+_LISTED: Final = re.compile(
+    r"^Successfully installed (?P<pip>.+)$|^ [+~] (?P<uv>\S+)==\S+", re.MULTILINE
+)  # what an installer of Python says it put there, whole
+_RELEASE: Final = re.compile(r"-\d[^\s-]*(?=\s|$)")
+_ALREADY: Final = re.compile(r"^.*\balready\b.*$", re.MULTILINE | re.IGNORECASE)
+_PARTS: Final = re.compile(r"[-_.]+")
+_NAMES: Final = re.compile(r"[a-z0-9][a-z0-9-]*")
+
+
+def _was_there(package: str, family: str, output: str) -> bool:
+    """Tell whether an installer had nothing to do for a package, as its output says."""
+    listed = list(_LISTED.finditer(output)) if family == "python" else []
+    names = " ".join(match["uv"] or _RELEASE.sub("", match["pip"]) for match in listed)
+    told = names or "\n".join(_ALREADY.findall(output))
+    named = _names(package) <= _names(told)
+    whole = not any(match[0].endswith("…") for match in listed)
+    return whole and not named if names else named
+
+
+def _names(text: str) -> set[str]:
+    return set(_NAMES.findall(_PARTS.sub("-", text.lower())))
 
 
 _PINNED: Final = re.compile(r"(?:\[[^\]]*\])?(?:===?|@|=)v?(\d[\w.+!-]*)")

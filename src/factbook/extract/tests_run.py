@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from enum import Enum
 from functools import lru_cache
 from typing import Final, NamedTuple
@@ -43,6 +44,11 @@ _BROKEN: Final = re.compile(
     r"|^(?-i:FAIL|---)",
     re.IGNORECASE,
 )
+_BROKE: Final = re.compile(
+    r"^\(fail\) \S|^\s*--- FAIL: |^FAIL(?:ED)?\s+\S|^E\s{2,}\S|^not ok |\bexited with code [1-9]"
+    r"|ELIFECYCLE|^npm (?:ERR!|error) ",
+    re.MULTILINE,
+)  # of a test run whose closing line is not shown
 _SOME_RAN: Final = re.compile(
     r"^ok |[1-9]\d* (?:x?pass(?:ed|ing)?|xfailed|flaky|tests?|examples?)\b|pass [1-9]"
     r"|^Tests: [1-9]",
@@ -58,6 +64,12 @@ _READS: Final = word_set("""
     less more sort uniq cut tr diff cmp man history xxd od nl basename dirname realpath readlink
     column set tee for hexdump lsof netstat ss top free uptime pgrep nproc hostname
     """)
+_TEXTS: Final = _FILTERS | word_set("""
+    fgrep ag ack perl diff xxd hexdump od history man git gh docker kubectl
+    """)
+"""What these print where they only look was written by others."""
+_BRINGS: Final = word_set("curl wget http httpie xh")
+"""What these print was written elsewhere."""
 _GIT_KEEPS: Final = word_set("fetch add commit push tag stash")
 _GIT_READS: Final = _GIT_KEEPS | word_set("""
     status log diff show rev-parse ls-files ls-tree blame config describe reflog shortlog cat-file
@@ -204,6 +216,65 @@ def shown_by(text: str) -> tuple[str, ...]:
     return tuple({command.name: None for command in shell.parse(text) if command.name})
 
 
+def hidden_error(text: str, output: str) -> tuple[str, tuple[str, ...]]:
+    """Return the error that a program shows whose end its line hides, as in a pipe or behind.
+
+    The programs come with it where other texts are shown too, as those of files and the errors that
+    a test provokes: only what they say under their own name is theirs then.
+    """
+    if outcomes.is_unread(output):
+        return outcomes.error_line(output), ()
+    commands = shell.parse(text)
+    hidden = [command for command in _hidden(commands) if not _only_reads(command)]
+    closed = closing(output) if hidden else None
+    if not hidden or (closed is not None and not closed.failed):
+        return "", ()
+    names = tuple(dict.fromkeys(command.name for command in hidden))
+    if _shows_others(commands):
+        return outcomes.said_error(output, names), names
+    if closed is None and any(map(runs_tests, hidden)) and not _BROKE.search(output):
+        first, _, rest = output.strip().partition("\n")
+        error = outcomes.said_error(output, names) or outcomes.shown_error(first)
+        if error or not outcomes.shows_failure(rest.rpartition("\n")[2]):
+            return error, names
+    error = outcomes.error_line(output) if outcomes.shows_failure(output) else ""
+    looking = {command.name for command in commands if _only_reads(command)}
+    return ("" if error.partition(":")[0] in looking else error), ()
+
+
+def _hidden(commands: Sequence[shell.ShellCommand]) -> list[shell.ShellCommand]:
+    """Return the commands that may fail while their line ends well."""
+    hidden: list[shell.ShellCommand] = []
+    lost = False  # what comes behind ends the line, however a chain of `&&` ends
+    outer = [command for command in commands if command.then != shell.WITHIN]
+    for command in reversed(outer):
+        then = command.then
+        ends = then in ("\n", ";") and command is not outer[-1]
+        lost = lost or ends or then in ("&", "||", ";;")
+        if lost or then.startswith("|"):
+            hidden.append(command)
+    return hidden
+
+
+def _only_reads(command: shell.ShellCommand) -> bool:
+    """Tell whether a program only looks, wherever its output goes."""
+    reads = _use(command._replace(targets=())) is Use.READS and not _keeps(command)
+    return reads or command.name in _AROUND
+
+
+def _shows_others(commands: Sequence[shell.ShellCommand]) -> bool:
+    """Tell whether a line shows texts that none of its own programs wrote."""
+    written = {word.value for command in commands for word in command.targets}
+    fed = False
+    for command in commands:
+        shows = command.name in _BRINGS or (command.name in _TEXTS and _only_reads(command))
+        own = any(word.value in written for word in command.args)
+        if shows and not (fed or own or command.targets):
+            return True
+        fed = command.then in ("|", "|&")
+    return False
+
+
 def _keeps(command: shell.ShellCommand) -> bool:
     words = git_command(command.args)
     return command.name == "git" and bool(words) and words[0].value in _GIT_KEEPS
@@ -247,7 +318,10 @@ def _use(command: shell.ShellCommand) -> Use:
 
 
 def verdict(text: str, command: shell.ShellCommand, answer: Answer) -> str:
-    """Say whether one command of a line passed or failed; empty where nothing shows it."""
+    """Say whether one command of a line passed or failed; empty where nothing shows it.
+
+    Of what ended well as far as its line tells, the error is that of a program that it hides.
+    """
     ended = (Outcome.DONE, Outcome.FAILED, Outcome.UNTOLD)
     if answer.outcome not in ended or answer.code in _NOT_RUN:
         return ""
@@ -264,6 +338,9 @@ def verdict(text: str, command: shell.ShellCommand, answer: Answer) -> str:
         return "failed" if alone else ""
     if closed is not None:
         return "passed"
+    if answer.error:
+        main = main_command(text)
+        return "failed" if main is not None and main.command == command else ""
     reported = not any(sign in rest.strip().rstrip(";") for sign in ("|", ";", "\n"))
     return "passed" if reported and not outcomes.shows_failure(answer.text) else ""
 
