@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import math
+import random
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,8 +18,10 @@ import factbook
 from factbook import policy
 from factbook.errors import SearchError, SearchFailure
 from factbook.extract import private_matters
+from factbook.extract.asked import is_broad_word, pointing
 from factbook.gate.outgoing import Matter, contacts_in, may_leave, without_contacts
 from factbook.interests.privacy import read_matter
+from factbook.language.words import stem, words
 from factbook.memory import Memory
 from factbook.model.facts import Role
 from factbook.search_providers import is_local
@@ -34,14 +38,16 @@ SWIFT = page(
 )
 
 
-def asked(world: World, text: str, query: str = "", *, session: str = "s") -> bool:
+def asked(
+    world: World, text: str, query: str = "", *, session: str = "s", recent: Sequence[str] = ()
+) -> bool:
     """Say a message, search for it as a chat does, and tell whether a provider was asked."""
     world.clock.now += 1_000
     own = f"{text} {world.clock.now} which is an id of its own"
     world.memory.add_turn(text, session=session, uid=own)
     uid = turn_uid("me", "", own_id=own, role=Role.USER, text="", occurred_at=None)
     before = len(world.pages.asked)
-    known = world.memory.interests.knowledge(text)
+    known = world.memory.interests.knowledge(text, recent=recent)
     try:
         world.memory.interests.search_for(query or known.query or text, episode=uid)
     except SearchError as error:
@@ -282,6 +288,102 @@ def test_no_private_name_is_sent_in_a_long_conversation(tmp_path: Path) -> None:
     assert world.pages.asked == ["lena"]
     assert world.memory.check() == []
     world.memory.close()
+
+
+_STAY = (
+    "what helps against chlamydia?",
+    "symptoms of early menopause",
+    "What are the signs of a miscarriage?",
+    "how do I tell my wife about my gambling?",
+    "is my neighbour Ragnhild Moe a drunk?",
+)
+_GO = (
+    "is it rude to slurp noodles in Japan?",
+    "how long does it take to boil an egg?",
+    "is it true that owls sleep by day?",
+    "how does a gearbox work?",
+    "what is a sextant?",
+    "who painted the Night Watch?",
+)
+_GO_ON = (
+    "is it dangerous?",
+    "how much does it cost?",
+    "and its price?",
+    "look it up",
+    "why is that?",
+)
+
+
+def _content(text: str) -> set[str]:
+    return {stem(word) for word in words(text) if not is_broad_word(word)}
+
+
+def test_no_word_of_a_question_that_stayed_is_sent_with_a_later_one(tmp_path: Path) -> None:
+    """Whatever is said between, what "it" points at, and what a model that read it all asks for."""
+    world = open_world(tmp_path, [SWIFT])
+    drawn = random.Random(5)
+    sent = 0
+    for number in range(12):
+        said: list[str] = []
+        stayed: set[str] = set()
+        session = f"talk-{number}"
+        for text in (drawn.choice(_STAY), *drawn.sample((*_STAY, *_GO, *_GO_ON), 5)):
+            query = f"{text} {drawn.choice(said)}" if said and drawn.random() < 0.3 else ""
+            recent = said[::-1]
+            left = asked(world, text, query, session=session, recent=recent)
+            if left:
+                sent += 1
+                assert not (_content(world.pages.asked[-1]) - _content(text)) & stayed, said
+            elif not query:
+                stayed |= _content(text)
+            said.append(text)
+            world.memory.background.work(enrich=True)
+        world.clock.now += DAY
+    assert sent > 10
+    assert world.memory.check() == []
+    world.memory.close()
+
+
+def test_a_question_with_a_clause_of_its_own_goes_on_about_nothing(tmp_path: Path) -> None:
+    world = open_world(tmp_path, [SWIFT])
+    knowledge = world.memory.interests.knowledge
+    for before in (
+        "what helps against chlamydia?",
+        "My daughter Lena is ill.",
+        "what is a sextant?",
+    ):
+        for question in _GO[:3]:
+            found = knowledge(question, recent=["thanks", before])
+            assert found.verdict.leaves, (before, question)
+            assert found.query == question.rstrip("?")
+    for question in (
+        "is it dangerous?",
+        "how long does it take?",
+        "is that strong enough to kill?",
+    ):
+        assert not knowledge(question, recent=["what helps against chlamydia?"]).verdict.leaves
+        assert "sextant" in knowledge(question, recent=["what is a sextant?"]).query
+    # what was asked for on purpose is nothing new to whoever is asked
+    own = "how do I tell my wife of the Brimley Swift?"
+    assert not knowledge("is it loud?", recent=[own]).verdict.leaves
+    world.memory.interests.search_web("Brimley Swift")
+    world.memory.background.work()
+    assert knowledge("is it loud?", recent=[own]).verdict.leaves
+    world.memory.close()
+
+
+@pytest.mark.parametrize(
+    ("said", "left"),
+    [
+        ("is it legal to keep bees in a town?", "is    legal to keep bees in a town?"),
+        ("is it cheaper to walk or take the tram?", "is    cheaper to walk or take the tram?"),
+        ("is it safe to drink?", "is it safe to drink?"),
+        ("is it light enough to lift a child on?", "is it light enough to lift a child on?"),
+        ("can it play records?", "can it play records?"),
+    ],
+)
+def test_it_announces_a_clause_or_points_back(said: str, left: str) -> None:
+    assert pointing(said) == left
 
 
 def test_what_was_only_spoken_of_is_not_looked_up_by_itself(tmp_path: Path) -> None:

@@ -139,6 +139,42 @@ LINK: Final = spaced(
 # What refers to something that was said before: to a thing as "it", or to a part of one.
 POINTS: Final = spaced(r"\b(?:it|its|it['’]s|they|them|their|theirs|this|that|these|those|such)\b")
 REFERS: Final = spaced(rf"{POINTS.pattern}|\b(?:the|he|him|his|she|her|hers|there|one)\b")
+_MAY_ANNOUNCE: Final = spaced(r"\b(?:it|that)\b")
+# relations of a clause that "it" announces; that of "is it able to play records?" is another
+_ANNOUNCED: Final = frozenset({"csubj", "ccomp", "advcl", "conj", "root"})
+
+
+def pointing(text: str) -> str:
+    """Return a text with blanks for each "it" and "that" that only announces a clause.
+
+    "is it legal to record a boss?" goes on about nothing that was said before. "is it safe to
+    drink?" may: its clause does not say what is drunk.
+    """
+    if not _MAY_ANNOUNCE.search(text) or not is_english(text):
+        return text
+    tokens = read(text).tokens
+    for at, token in enumerate(tokens):
+        if _announces(tokens, at):
+            text = text[: token.begin] + " " * (token.end - token.begin) + text[token.end :]
+    return text
+
+
+def _announces(tokens: Sequence[Token], at: int) -> bool:
+    token = tokens[at]
+    low = token.text.casefold()
+    if low == "that":
+        return token.relation == "mark"
+    if low != "it" or token.relation != "expl" or token.head < 0:
+        return False
+    if has_word(tokens, token.head, ("too", "enough")):  # "is it strong enough to carry me?"
+        return False
+    for one in tokens[at + 1 :]:
+        if one.text in (".", "?", "!"):
+            break
+        behind = one.head > token.head and tokens[one.head].relation in _ANNOUNCED
+        if behind and one.relation in ("obj", "nsubj"):
+            return True
+    return False
 
 
 def _is_object_asked(tokens: Sequence[Token], at: int, roots: Collection[int]) -> bool:

@@ -12,7 +12,14 @@ from functools import lru_cache, partial
 from typing import Final, NamedTuple
 
 from factbook import policy
-from factbook.extract.asked import asks_for_search, asks_listener, is_asking, is_request, to_be_told
+from factbook.extract.asked import (
+    asks_for_search,
+    asks_listener,
+    is_asking,
+    is_request,
+    pointing,
+    to_be_told,
+)
 from factbook.extract.message_sentences import MessageSentence, sentences_of, spaced
 from factbook.extract.name_tokens import NameSpan, is_english, is_uncommon, masked
 from factbook.extract.names import VARIANTS, names_in
@@ -459,7 +466,7 @@ def _in_sentence(
             ill = _BAD.search(text) or _is_blamed(place, opinions)
             yield _passing(place, Valence.NEUTRAL if ill else None)
     if asks and not here and lately and not asks_for_search(text):
-        pronoun = _PRONOUN.search(text)
+        pronoun = _PRONOUN.search(pointing(text))
         if pronoun and not _IDLE.search(text):
             start, end = (sentence.start + at for at in pronoun.span())
             place = _Place(lately[0], start, end, True)

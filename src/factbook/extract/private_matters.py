@@ -22,7 +22,14 @@ from numpy.typing import NDArray
 
 from factbook import policy
 from factbook.embed import bundled
-from factbook.extract.asked import asked_text, has_word, is_bare, is_broad_word, wanted
+from factbook.extract.asked import (
+    asked_text,
+    has_word,
+    is_bare,
+    is_broad_word,
+    pointing,
+    wanted,
+)
 from factbook.extract.base import word_set
 from factbook.extract.message_sentences import spaced
 from factbook.extract.name_tokens import is_english, is_uncommon
@@ -343,7 +350,7 @@ def pronoun_in(text: str) -> Pronoun:
             person = None  # what it refers to may stand before it
     if person:
         return Pronoun.SEVERAL if _THEY.fullmatch(person[0]) else Pronoun.PERSON
-    return Pronoun.THING if _IT.search(text) else Pronoun.NONE
+    return Pronoun.THING if _IT.search(pointing(text)) else Pronoun.NONE
 
 
 class Before(NamedTuple):

@@ -18,6 +18,7 @@ from factbook.extract.asked import (
     amount_asked,
     is_bare,
     is_broad_word,
+    pointing,
     wanted,
 )
 from factbook.extract.base import word_set
@@ -76,7 +77,7 @@ def things_asked(
     spoken = list(dict.fromkeys(name for earlier in lately for name in earlier.names))
     named, unknown = _named(message, known, spoken, problem)
     unknown = unknown or ([] if named else _asked_besides(message, known, problem))
-    points = other and not named and not unknown and POINTS.search(message)
+    points = other and not named and not unknown and POINTS.search(pointing(message))
     return Things(known=named, unknown=unknown, meant=[other] if points else [])
 
 
@@ -84,7 +85,7 @@ def _asked_besides(message: str, known: Mapping[str, str], problem: Problem) -> 
     """Return what is asked about by what stands there ("and the miko fold s?") or before it."""
     for sentence in wanted(message):
         rest = after_lead(sentence)
-        if rest != sentence and (OPINION.match(rest) or POINTS.search(rest)):
+        if rest != sentence and (OPINION.match(rest) or POINTS.search(pointing(rest))):
             lead = [name.name for name in hear(sentence, known=known) if not name.is_known]
             return lead if len(lead) == 1 and problem(lead[0]) is None else []
         link = LINK.match(sentence)
@@ -123,7 +124,8 @@ def _since(recent: Sequence[Earlier], problem: Problem) -> tuple[Sequence[Earlie
             continue
         asked = " ".join(wanted(said))
         topic = topic_of(LINK.sub("", asked, count=1) or asked).topic
-        if not REFERS.search(said) or (not POINTS.search(said) and _is_thing(topic, problem)):
+        refers = pointing(said)
+        if not REFERS.search(refers) or (not POINTS.search(refers) and _is_thing(topic, problem)):
             return recent[:number], topic  # what "it" is now
     return recent, ""
 

@@ -21,6 +21,7 @@ SEND_ANYWAY: Final = "`/learn` or `/search` with these words sends them all the 
 class Matter:
     """What was read of a text that somebody would search for."""
 
+    withheld: bool = False  # it has words of an earlier question that stayed, and not its own
     asked_for: bool = False  # its owner asked for a search in these words: `/learn`, "look up"
     own: tuple[str, ...] = ()  # names of somebody or something of its owner's
     pronoun: bool = False  # "she", and nothing public was spoken of before
@@ -51,6 +52,8 @@ class OutgoingVerdict:
 
 def may_leave(matter: Matter) -> OutgoingVerdict:
     """Return whether a text may be sent, by what was read of it."""
+    if matter.withheld:  # whatever is asked for: the words are not in what asks for it
+        return _stays("it goes on about a question that was not sent")
     if matter.contacts:
         if matter.asked_for:
             return OutgoingVerdict(

@@ -19,7 +19,7 @@ from factbook.extract.private_matters import Asking, asking
 from factbook.extract.things import is_broad, question_about, surfaces_of, without_names
 from factbook.gate.enough import bearing, is_enough
 from factbook.gate.outgoing import OutgoingVerdict, may_leave
-from factbook.interests.privacy import read_matter, things_about
+from factbook.interests.privacy import has_withheld, read_matter, things_about
 from factbook.model.entities import InQuestion, KnownFact
 from factbook.recall.known import READ, answering, facts_about, things_near, weighed
 from factbook.store.derived.entities import entity_named, fact_places, known_names
@@ -75,11 +75,16 @@ def knowledge(
         )
         named = [entity_named(store, owner, name) for name in things.known]
         entities = [InQuestion(entity=entity) for entity in named if entity is not None]
+        about = [one.entity.name for one in entities] or things.unknown or things.meant
+        query = search_query(message, about)
+        withheld = has_withheld(
+            store, query, message, owner=owner, recent=recent, names=things.every
+        )
         if not things.every:
             entities = things_near(context, message, owner=owner)
         said = [facts_about(context, entity.entity) for entity in entities]
         places = fact_places(store, [fact.id for facts in said for fact in facts])
-    verdict = may_leave(matter)
+    verdict = may_leave(replace(matter, withheld=withheld))
     written = [surfaces_of(known, entity.entity.name) for entity in entities]
     facts = [
         replace(
@@ -95,7 +100,6 @@ def knowledge(
     ]
     names = [redact(entity.entity.name) for entity in entities]
     unknown = [redact(thing) for thing in things.unknown]
-    about = names if things.known else things.unknown or things.meant
     broad = is_broad(message, written, things.unknown)
     enough, why = is_enough(names, unknown, facts, broad=broad)
     return Knowledge(
@@ -109,7 +113,7 @@ def knowledge(
         facts=facts,
         enough=enough,
         why=why,
-        query=redact(search_query(message, about)),
+        query=redact(query),
     )
 
 

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 
-RECENT = 8  # ours: texts said before a message that are read for what it means
+EARLIER = 80  # ours: texts said before a message whose words stay where they stayed
 ADDRESS_CHARS = 2_000  # ours: a longer address is none that a browser opens
 
 
@@ -173,7 +173,7 @@ class Lookup:
             name = "what it was about" if entity is None else entity.name
             return OutgoingVerdict(leaves=False, why=f"nothing says that {name} is public")
         message = query if episode is None else episode.text
-        before = [] if episode is None else said_before(self._store, episode, limit=RECENT)
+        before = [] if episode is None else said_before(self._store, episode, limit=EARLIER)
         return verdict_on(
             self._store,
             message,

@@ -8,10 +8,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final
 
-from factbook.extract.asked import asked_text, asks_for_search, is_broad_word, wanted
+from factbook.extract.asked import (
+    asked_text,
+    asks_for_search,
+    is_broad_word,
+    search_query,
+    wanted,
+)
 from factbook.extract.mentions import hear, spoken_of
 from factbook.extract.opinions import HEARD_CHARS
 from factbook.extract.private_matters import (
@@ -32,12 +38,14 @@ from factbook.extract.things import Earlier, Things, things_asked
 from factbook.extract.voice import own_words
 from factbook.gate.names import structural_problem
 from factbook.gate.outgoing import Matter, OutgoingVerdict, contacts_in, may_leave
-from factbook.language.words import words
+from factbook.language.words import stem, words
 from factbook.recall.known import is_public, said_about
 from factbook.store.derived.entities import known_names
 
 if TYPE_CHECKING:
     from factbook.store.port import Store
+
+RECENT: Final = 8  # ours: texts said before a message that are read for what it means
 
 
 def things_about(message: str, known: Mapping[str, str], recent: Sequence[str]) -> Things:
@@ -58,15 +66,16 @@ def verdict_on(
     """Return whether a query may leave that is made for a message of its owner.
 
     The message has to be one that may, and so has what the query adds to it, whose writer may be a
-    model that read more. `recent` are the texts said before it, newest first, and `pasted` are
-    parts of it that ask for nothing in its owner's name.
+    model that read more, and may not take up what stayed. `recent` are the texts said before it,
+    newest first, and `pasted` are parts of it that ask for nothing in its owner's name.
     """
     message = message[:HEARD_CHARS]
     with store.snapshot():
-        things = things_about(message, known_names(store, owner), recent).every
-        matter = read_matter(
-            store, message, owner=owner, recent=recent, names=things, pasted=pasted
-        )
+        near = recent[:RECENT]
+        things = things_about(message, known_names(store, owner), near).every
+        matter = read_matter(store, message, owner=owner, recent=near, names=things, pasted=pasted)
+        withheld = has_withheld(store, query, message, owner=owner, recent=recent, names=things)
+        matter = replace(matter, withheld=withheld)
         asks = matter.asked_for or bool(wanted(message))
         if not asks:  # what is sure stays, and the query stands for itself
             matter = replace(matter, private=-math.inf)
@@ -76,6 +85,67 @@ def verdict_on(
         if not verdict.leaves or (asks and not adds):
             return verdict
         return may_leave(read_matter(store, query, owner=owner))
+
+
+def has_withheld(
+    store: Store,
+    query: str,
+    message: str,
+    *,
+    owner: str,
+    recent: Sequence[str],
+    names: Sequence[str] = (),
+) -> bool:
+    """Tell whether a query has a word of a question that stayed, which its message does not say.
+
+    `recent` are the texts said before the message, newest first. Of what is public, as some of
+    `names` may be, whoever is asked knows already.
+    """
+    return _Earlier(store, owner, recent).lend(query, message, names, since=0)
+
+
+@dataclass(slots=True)
+class _Earlier:
+    """The texts that were said before a message, newest first, and which of them stayed."""
+
+    store: Store
+    owner: str
+    texts: Sequence[str]
+    stayed: dict[int, bool] = field(default_factory=dict)
+
+    def lend(self, query: str, message: str, names: Sequence[str], *, since: int) -> bool:
+        """Tell whether one that stayed, from a place on, has a word that only the query has."""
+        lent = _content(query) - _content(message)
+        if all(lent.isdisjoint(_content(said)) for said in self.texts[since:]):
+            return False
+        heard = hear(query, known=known_names(self.store, self.owner))
+        for name in {*names, *(mention.name for mention in heard)}:
+            if is_public(self.store, self.owner, name):
+                lent -= _content(name)
+        return any(
+            not lent.isdisjoint(_content(self.texts[at])) and self._stays(at)
+            for at in range(since, len(self.texts))
+        )
+
+    def _stays(self, at: int) -> bool:
+        if at not in self.stayed:  # each is read once, however many go on about it
+            self.stayed[at] = self._is_withheld(at)
+        return self.stayed[at]
+
+    def _is_withheld(self, at: int) -> bool:
+        said, before = self.texts[at], self.texts[at + 1 : at + 1 + RECENT]
+        if said.startswith("/") or not wanted(said):
+            return False
+        names = things_about(said, known_names(self.store, self.owner), before).every
+        matter = read_matter(
+            self.store, said, owner=self.owner, recent=before, names=names, pasted=()
+        )
+        lent = self.lend(search_query(said, names), said, names, since=at + 1)
+        return not may_leave(replace(matter, withheld=lent)).leaves
+
+
+def _content(text: str) -> set[str]:
+    return {stem(word) for word in words(text) if not is_broad_word(word)}
 
 
 def read_matter(
