@@ -49,7 +49,7 @@ def refused(text: str, kind: ModelFailure) -> str:
     with pytest.raises(Failed) as caught:
         read_answer(text, Whole)
     assert caught.value.kind is kind, caught.value.reason
-    return caught.value.reason
+    return f"{caught.value.reason}: {caught.value.said}"
 
 
 # --- the schema -----------------------------------------------------------------------------------

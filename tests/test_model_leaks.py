@@ -139,3 +139,35 @@ def test_no_secret_is_stored_logged_or_shown(site: str, tmp_path: Path, log: io.
     stored = b"".join(path.read_bytes() for path in tmp_path.glob("leaks.db*"))
     for text in (json.dumps(shown, default=str), log.getvalue(), stored.decode("latin-1")):
         assert SECRET.casefold() not in text.casefold()
+
+
+def test_no_part_of_a_secret_is_left_where_an_unusable_answer_is_cut(tmp_path: Path) -> None:
+    phrase = "legal winner thank year wave sausage worth useful legal winner thank yellow"
+    with ModelServer() as server:
+        memory = Memory(
+            tmp_path / "cut.db",
+            key_file=tmp_path / "key",
+            model=ModelConfig(provider="ollama", model="m", url=server.url, timeout_s=5.0),
+        )
+        told = []
+        for before in range(18):
+            start = "so " * before
+            for said in (
+                f"{start}your password is Dohle5519x, as told",
+                f"{start}it is {phrase} ok",
+            ):
+                server.script = [Reply.text(said)]
+                with pytest.raises(FactbookError) as caught:
+                    memory.tell("BTC is my #1 crypto")
+                told.append(str(caught.value))
+            server.script = [Reply.status(500, f"{start * 4} your password is Dohle5519x, as told")]
+            with pytest.raises(FactbookError) as caught:
+                memory.tell("BTC is my #1 crypto")
+            told.append(str(caught.value))
+        shown = [memory.resources.redactor.redact(one) for one in told]
+        memory.close()
+    kept = b"".join(file.read_bytes() for file in tmp_path.glob("cut.db*")).decode("latin-1")
+    assert any("your password is [REDACTED:password" in one for one in shown)
+    for part in ("Dohl", "winner thank", "sausage"):
+        assert part not in kept
+        assert not [one for one in shown if part in one]

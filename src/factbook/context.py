@@ -280,7 +280,7 @@ class Resources:
             return self._open_model(config)
         from factbook.llm.client import open_llm
 
-        return open_llm(config)
+        return open_llm(config, redact=lambda text: self.redactor.redact(text))
 
     @property
     def has_model(self) -> bool:

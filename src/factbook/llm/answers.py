@@ -55,8 +55,8 @@ def one_value(text: str) -> object:
             text, object_pairs_hook=_object, parse_constant=_no_constant, parse_float=_finite
         )
     except json.JSONDecodeError as error:
-        begin = one_line(bare, limit=60)
-        _invalid(f"{error.msg} at character {error.pos} of {len(text):,}; it begins: {begin}")
+        where = f"{error.msg} at character {error.pos} of {len(text):,}"
+        _invalid(f"{where}; it begins", said=bare)
     except RecursionError:
         _invalid("it is nested too deeply")
     except ValueError as error:  # a whole number of more digits than Python reads
@@ -113,8 +113,8 @@ def _check_string(text: str) -> None:
         raise Failed(ModelFailure.SCHEMA, f"a string holds the control character {code}")
 
 
-def _invalid(reason: str) -> NoReturn:
-    raise Failed(ModelFailure.INVALID_JSON, reason)
+def _invalid(reason: str, *, said: str = "") -> NoReturn:
+    raise Failed(ModelFailure.INVALID_JSON, reason, said=said)
 
 
 def _problems(error: ValidationError) -> str:

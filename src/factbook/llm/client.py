@@ -21,7 +21,7 @@ from factbook.llm.openai import OpenAI
 from factbook.llm.schema import plain_schema
 from factbook.llm.wire import TokenUsage, check_status
 from factbook.model.facts import Millis
-from factbook.net.http import Endpoint, Failed, encodable, read_address, require_httpx
+from factbook.net.http import Endpoint, Failed, encodable, one_line, read_address, require_httpx
 
 if TYPE_CHECKING:
     from factbook.embed.endpoint import EndpointEmbedder
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 # a token of a language, or of JSON, is seldom more than 5 bytes: what has fewer tokens than a
 # sixth of its bytes is no text, and a prompt that is too long by that measure is so by every other
 BYTES_PER_TOKEN_AT_MOST: Final = 6
+SAID_CHARS: Final = 60  # ours: of an unusable answer, in the reason
 BYTES_PER_TOKEN: Final = 4  # where a server does not say how many tokens there were
 
 
@@ -38,10 +39,12 @@ def open_llm(
     clock: Callable[[], Millis] | None = None,
     meter: Meter | None = None,
     environ: Mapping[str, str] = os.environ,
+    redact: Callable[[str], str] = str,
 ) -> Client:
     """Return the language model of a configuration; nothing is sent yet.
 
-    `clock` gives the time that a call is recorded at. Raises UsageError where the package that
+    `clock` gives the time that a call is recorded at, and `redact` takes secrets out of what an
+    error repeats of an answer. Raises UsageError where the package that
     speaks HTTP is missing, or the key is.
     """
     require_httpx("A language model")
@@ -52,6 +55,7 @@ def open_llm(
         endpoint=endpoint_of(config, environ),
         clock=clock or _now,
         meter=meter,
+        redact=redact,
     )
 
 
@@ -114,6 +118,7 @@ class Client:
     endpoint: Endpoint
     clock: Callable[[], Millis]
     meter: Meter | None
+    redact: Callable[[str], str] = str
 
     def __repr__(self) -> str:
         return f"Client({self.id!r}, {self.endpoint.address.url!r})"
@@ -198,6 +203,8 @@ class Client:
             outcome = failed.kind
             sent = 0 if failed.unread else sent
             reason = self.endpoint.hide(failed.reason)
+            if said := one_line(self.redact(self.endpoint.hide(failed.said)), limit=SAID_CHARS):
+                reason = f"{reason}: {said}"
             raise ModelError(kind=failed.kind, model=self.id, reason=reason) from failed
         finally:
             if self.meter is not None:

@@ -124,4 +124,4 @@ def stopped(reason: object) -> None:
 
 def declined(text: str) -> NoReturn:
     """Raise `Failed` for an answer that is a refusal."""
-    raise Failed(ModelFailure.REFUSED, f"the model declined: {one_line(text)}")
+    raise Failed(ModelFailure.REFUSED, "the model declined", said=text)

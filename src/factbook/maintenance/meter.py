@@ -96,4 +96,6 @@ def open_metered(context: Context, config: ModelConfig) -> LLM:
     """Return the model of a configuration, with its calls counted in the context's store."""
     from factbook.llm.client import open_llm
 
-    return open_llm(config, clock=context.clock, meter=DayMeter(context, config))
+    return open_llm(
+        config, clock=context.clock, meter=DayMeter(context, config), redact=context.redact
+    )

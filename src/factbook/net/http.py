@@ -40,16 +40,24 @@ _CUT: Final = "…"  # at the end of a line that was cut
 _PART_OF_KEY: Final = 4  # characters of a key that are some of it; fewer stand in any text
 
 _PLAIN_URL: Final = re.compile(r"[!-~]+")
+_WORD_PART: Final = re.compile(r"[!-~]*\Z")  # other scripts have no blanks, and no secrets
 _HOST: Final = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_])?\.?")
 _KEY: Final = re.compile(r"[!-~]+")
 
 
 class Failed(Exception):
-    """An exchange with a model that gave nothing usable: how, and why in one clause."""
+    """An exchange with a model that gave nothing usable: how, and why in one clause.
 
-    def __init__(self, kind: ModelFailure, reason: str, *, unread: bool = False) -> None:
+    `said` is what it said instead, whole: it is redacted before it is cut, for a part of a secret
+    is none that is known.
+    """
+
+    def __init__(
+        self, kind: ModelFailure, reason: str, *, said: str = "", unread: bool = False
+    ) -> None:
         self.kind = kind
         self.reason = reason
+        self.said = said
         self.unread = unread  # nobody read what was sent: not reached, or refused at the door
         super().__init__(f"{kind}: {reason}")
 
@@ -148,12 +156,17 @@ def _is_local(host: str, address: ipaddress.IPv4Address | ipaddress.IPv6Address 
 
 
 def one_line(text: str, *, limit: int = REASON_CHARS) -> str:
-    """Return what a server or a model said as one short line that no terminal acts upon."""
+    """Return what a server or a model said as one short line that no terminal acts upon.
+
+    A cut leaves no part of a word, which may be part of a secret.
+    """
     # the cut comes first: a body may be megabytes long; more words than this are more than fit
     short = " ".join(text.split(maxsplit=limit))[: limit + 1]
     # C: controls, format characters (which can turn the reading order), surrogates, unassigned
     plain = "".join("\ufffd" if unicodedata.category(char)[0] == "C" else char for char in short)
-    return plain if len(plain) <= limit else plain[: limit - 1] + _CUT
+    if len(plain) <= limit:
+        return plain
+    return _WORD_PART.sub("", plain[:limit])[: limit - 1] + _CUT
 
 
 def encodable(text: str) -> str:
@@ -276,7 +289,7 @@ class Endpoint:
                 yield Answering(exchange)
         except Failed as failed:
             reason = self.hide(failed.reason)
-            raise Failed(failed.kind, reason, unread=failed.unread) from failed
+            raise Failed(failed.kind, reason, said=failed.said, unread=failed.unread) from failed
         finally:
             exchange.leave()
 
