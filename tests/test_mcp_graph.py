@@ -264,6 +264,34 @@ def test_a_secret_is_taken_out_before_anything_is_kept(db: Path, server: Server)
     assert server.call("read_graph")["entities"] == [entity("Gull")]
 
 
+def test_a_secret_is_known_by_what_its_entity_is_called_and_what_it_is(
+    db: Path, server: Server
+) -> None:
+    safe = entity("boat shed password", "value: Dohle5519x", "the value is Dohle5520x", "is new")
+    drawn = entity("Vlkq5521x", "opens the shed", type="password")
+    plain = [
+        entity("Office365", "value: rarely used", type="password"),
+        entity("net worth", "value: Gross2024", type="figure"),
+    ]
+    made = server.call("create_entities", entities=[safe, drawn, *plain])["entities"]
+    assert made[0]["observations"][2] == "is new"
+    assert made[0]["observations"][0].startswith("value: [REDACTED:password")
+    assert made[2:] == plain
+    server.call(
+        "add_observations",
+        observations=[{"entityName": "Vlkq5521x", "contents": ["current value: Dohle5522x"]}],
+    )
+    gone = {"entityName": "boat shed password", "observations": ["value: Dohle5519x"]}
+    server.call("delete_observations", deletions=[gone])
+    held = json.dumps(server.call("read_graph"))
+    assert "value: [" not in held
+    assert "the value is [REDACTED:password" in held
+    stored = b"".join(file.read_bytes() for file in db.parent.glob(f"{db.name}*"))
+    for secret in ("Dohle5519x", "Dohle5520x", "Vlkq5521x"):
+        assert secret not in held
+        assert secret.encode() not in stored
+
+
 def test_what_is_a_secret_side_by_side_is_none_apart(db: Path, server: Server) -> None:
     server.call("create_entities", entities=[entity("password", "hunter2Xk9!vQ")])
     assert b"hunter2Xk9!vQ" not in db.read_bytes()

@@ -160,7 +160,9 @@ def test_no_part_of_a_secret_is_left_where_an_unusable_answer_is_cut(tmp_path: P
                 with pytest.raises(FactbookError) as caught:
                     memory.tell("BTC is my #1 crypto")
                 told.append(str(caught.value))
-            server.script = [Reply.status(500, f"{start * 4} your password is Dohle5519x, as told")]
+            server.script = [
+                Reply.status(500, f"{'o' * (170 + before)} your password is Dohle5519x, as told")
+            ]
             with pytest.raises(FactbookError) as caught:
                 memory.tell("BTC is my #1 crypto")
             told.append(str(caught.value))

@@ -26,6 +26,7 @@ LINES = [
     "the root password was changed from {} to something else",
     "{} is the password for the admin account",
     "use {} as the password",
+    "{} is my #1 favorite password",
     "log in with {} as password",
     "login is bob / {}",
     "default login admin/{}",

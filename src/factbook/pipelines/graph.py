@@ -11,6 +11,7 @@ and takes nothing out that its owner stands for.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -23,6 +24,8 @@ from factbook.model.facts import ME, Candidate, FactKind, Trigger, Trust
 from factbook.model.ops import Op, RetractFact, RetractNode
 from factbook.model.ours import MEMORY_TAG
 from factbook.pipelines.claims import Witness, asserted
+from factbook.redaction.prose import is_shaped
+from factbook.redaction.values import is_wordy
 from factbook.sources.conversation.turn import clean, own_text, worth_a_vector
 from factbook.sources.told import by_model_ops
 from factbook.store.derived.facts import current_by_claim, holds
@@ -187,7 +190,7 @@ class Graph:
         """Keep entities whose names are not known yet; return them as they are kept."""
         new: dict[str, list[_Said]] = {}
         for entity in entities:
-            name = self._kept(entity.name)
+            name = self._named(entity)
             if name not in new:
                 about = _entity(name, self._kept(entity.type))
                 new[name] = self._safe([about, *self._observations(name, entity.observations)])
@@ -239,11 +242,11 @@ class Graph:
         Returns (the new ones, what is new of the others).
         """
         created = self.create_entities(entities, owner=owner)
-        there = entities_of(self._store, owner, [self._kept(entity.name) for entity in entities])
+        there = entities_of(self._store, owner, list(map(self._named, entities)))
         more = [
             GraphObserved(entity.name, entity.observations)
             for entity in entities
-            if self._kept(entity.name) in there
+            if self._named(entity) in there
         ]
         return created, self.add_observations(more, owner=owner)
 
@@ -267,9 +270,9 @@ class Graph:
     ) -> list[int]:
         """Take observations of entities out; what is not there is passed over."""
         gone = [
-            _observation(self._kept(name), self._kept(content))
+            said
             for name, contents in observations
-            for content in contents
+            for said in self._observations(self._kept(name), contents)
         ]
         return self._delete(owner, gone)
 
@@ -328,8 +331,28 @@ class Graph:
             )
         return self._context.resources.screened(text)
 
+    def _named(self, entity: GraphEntity) -> str:
+        """Return the name of an entity as it is kept; of the type "password" it may be one.
+
+        Most are called by what the password is of, so that only what was drawn is taken for one.
+        """
+        name = self._kept(entity.name)
+        if not is_shaped(name) or is_wordy(name):
+            return name
+        return self._context.resources.redactor.redact_field(entity.type, name)
+
     def _observations(self, name: str, contents: Iterable[str]) -> Iterator[_Said]:
-        return (_observation(name, content) for content in dict.fromkeys(map(self._kept, contents)))
+        kept = dict.fromkeys(self._observed(name, content) for content in contents)
+        return (_observation(name, content) for content in kept)
+
+    def _observed(self, name: str, content: str) -> str:
+        """Return an observation as it is kept; "value: ..." is the value of what is called so."""
+        content = self._kept(content)
+        led = _VALUE.match(content)
+        if led is None:
+            return content
+        value = self._context.resources.redactor.redact_field(name, content[led.end() :])
+        return content[: led.end()] + value
 
     def _safe(self, told: Iterable[_Said]) -> list[_Said]:
         """Return facts without secrets that are none until their parts stand side by side."""
@@ -339,6 +362,9 @@ class Graph:
             said if safe == said.statement else replace(said, object=safe, statement=safe)
             for said, safe in both
         ]
+
+
+_VALUE: Final = re.compile(r"(?i)\s*(?:\w+ ){0,2}value\s*(?:[:=]|\bis\b)\s*(?=\S)")
 
 
 def _line(text: str) -> str:

@@ -89,7 +89,7 @@ _APPOSITION: Final = Lazy(r", (?=\S{6,64},)")
 _FIRST: Final = Lazy(
     r"(?i)(?:^|[\s(])(?P<q>[\"'`“]?)(?P<s>\S{4,64}?)[\"'`”]?"
     r"(?P<said> is| was| =|,? as|,? for|,)"
-    r" (?:(?:the|my|your|our|a|an|its|their|his|her|that) )?(?:[\w'’@.-]{1,24} ){0,3}[\"'`(]?$"
+    r" (?:(?:the|my|your|our|a|an|its|their|his|her|that) )?(?:[\w'’@.#-]{1,24} ){0,3}[\"'`(]?$"
 )
 _PHRASE_DASHES: Final = 2  # in a password of several words
 _NAME_ENDS: Final = Lazy(
