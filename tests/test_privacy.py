@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import factbook
 from factbook import policy
-from factbook.errors import SearchError, SearchFailure
+from factbook.errors import SearchError, SearchFailure, UsageError
 from factbook.extract import private_matters
 from factbook.extract.asked import is_broad_word, pointing
 from factbook.gate.outgoing import Matter, contacts_in, may_leave, without_contacts
@@ -384,6 +384,28 @@ def test_a_question_with_a_clause_of_its_own_goes_on_about_nothing(tmp_path: Pat
 )
 def test_it_announces_a_clause_or_points_back(said: str, left: str) -> None:
     assert pointing(said) == left
+
+
+def test_no_label_of_a_secret_is_sent(tmp_path: Path) -> None:
+    world = open_world(tmp_path, [SWIFT])
+    interests = world.memory.interests
+    assert asked(world, "look up the password Dohle5519x")
+    interests.search_web("Brimley Swift password Dohle5520x")
+    interests.learn("the Brimley Swift of Dr. Moe and the pin: 4471")
+    interests.schedule("Brimley Swift, my password is Dohle5521x", DAY)
+    for _ in range(3):
+        world.clock.now += DAY
+        world.memory.background.work(enrich=True)
+    assert any("Moe" in query for query in world.pages.asked)
+    assert len(world.pages.asked) > 6
+    for query in world.pages.asked:
+        assert "REDACTED" not in query
+        assert "Dohle" not in query
+        assert "4471" not in query
+        assert "  " not in query
+    with pytest.raises(UsageError, match="names nothing to learn"):
+        interests.learn("Dohle5519x")
+    world.memory.close()
 
 
 def test_what_was_only_spoken_of_is_not_looked_up_by_itself(tmp_path: Path) -> None:

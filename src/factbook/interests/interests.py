@@ -70,6 +70,7 @@ from factbook.model.keys import entity_name, without_hidden
 from factbook.pipelines.world_names import engaged
 from factbook.recall.facts import shown
 from factbook.recall.known import joined
+from factbook.redaction.labels import without_labels
 from factbook.sources.told import digest, said_ops
 from factbook.store.derived.counts import row_owners
 from factbook.store.derived.entities import (
@@ -617,7 +618,7 @@ class Interests:
         said = " ".join(self._context.redact(without_hidden(text)).split())
         if not said:
             raise UsageError(detail=f"say what to {verb}")
-        if not any(map(str.isalnum, entity_name(said))):  # nor does a hidden secret
+        if not any(map(str.isalnum, entity_name(without_labels(said)))):  # nor does a secret
             raise UsageError(detail=f"{said!r} names nothing to {verb}")
         if len(said) > policy.VALUE_CHARS:
             raise UsageError(

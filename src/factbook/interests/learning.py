@@ -18,6 +18,7 @@ from factbook.llm.base import Message
 from factbook.llm.prompt import quoted
 from factbook.model.facts import Receipt, Trigger
 from factbook.model.interest_ops import PlanLearning
+from factbook.redaction.labels import without_labels
 from factbook.store.derived.searches import unplanned
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ class LearnQueries(BaseModel):
 
 def queries_for(request: str) -> list[str]:
     """Return the searches for a request by fixed patterns; 3 to 5, all different."""
+    request = without_labels(request) or request
     return learn_queries(request_of(request).topic or request)
 
 

@@ -29,6 +29,7 @@ from factbook.model.keys import without_hidden
 from factbook.model.ops import RecordEpisode, RecordSource
 from factbook.net import cancel
 from factbook.net.http import one_line
+from factbook.redaction.labels import without_labels
 from factbook.search_providers.base import is_local
 from factbook.sources.told import digest
 from factbook.store.derived.entities import entities_of
@@ -147,13 +148,20 @@ class Lookup:
         self, query: str, *, owner: str, cause: int | None, task: SearchTask | None = None
     ) -> str:
         """Return a query as it may be asked; raises SearchError where it may not."""
-        if self._stays_here():
-            return self._redact(without_hidden(query))
-        verdict = self.verdict(query, owner=owner, cause=cause, task=task)
-        if verdict.leaves:
-            return self._redact(without_contacts(without_hidden(query)))
-        reason = self._redact(verdict.said)
-        raise SearchError(kind=SearchFailure.WITHHELD, provider="none", reason=reason)
+        sent = without_hidden(query)
+        if not self._stays_here():
+            verdict = self.verdict(query, owner=owner, cause=cause, task=task)
+            if not verdict.leaves:
+                raise self._withheld(verdict.said)
+            sent = without_contacts(sent)
+        redacted = self._redact(sent)
+        if asked := without_labels(redacted):
+            return asked
+        raise self._withheld("nothing is left to search for without the secret in it")
+
+    def _withheld(self, why: str) -> SearchError:
+        reason = self._redact(why)
+        return SearchError(kind=SearchFailure.WITHHELD, provider="none", reason=reason)
 
     def verdict(
         self, query: str, *, owner: str, cause: int | None, task: SearchTask | None = None

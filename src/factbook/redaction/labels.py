@@ -18,12 +18,19 @@ _LABEL: Final = re.compile(
     rf"\[REDACTED:([a-z0-9-]{{3,40}})(?::[0-9a-f]{{0,{2 * DIGEST_BYTES}}})?\]?"
 )
 
+_ANY: Final = re.compile(r"\[REDACTED\b(?::[^\]\s]*)?\]?")
+
 
 def label_places(text: str, kinds: Container[str]) -> list[tuple[int, int]]:
     """Find the labels of a text whose kind is one of ours, in order."""
     if _MARK not in text:
         return []
     return [label.span() for label in _LABEL.finditer(text) if label[1] in kinds]
+
+
+def without_labels(text: str) -> str:
+    """Return a text without labels, whole or cut: what leaves this machine tells no digest."""
+    return " ".join(_ANY.sub(" ", text).split()) if _ANY.search(text) else text
 
 
 def label_near(text: str, at: int) -> int | None:
