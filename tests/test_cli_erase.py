@@ -40,6 +40,19 @@ def test_it_erases_a_fact_and_shows_that_it_is_gone(db: tuple[Cli, Path]) -> Non
     assert "f2" in cli("facts", "--db", path).out
 
 
+def test_a_file_that_was_erased_is_not_said_to_be_kept_again(cli: Cli, tmp_path: Path) -> None:
+    note, path = tmp_path / "note.md", tmp_path / "m.db"
+    note.write_text("The spare key of the boat shed hangs behind the third plank on the left.\n")
+    first = cli("ingest", note, "--kind", "note", "--db", path).out
+    assert "1 kept" in first
+    assert "kept out" not in first
+    cli("erase", "--source", note, "--yes", "--db", path)
+    again = cli("ingest", note, "--kind", "note", "--db", path).out
+    assert "1 kept" not in again
+    assert "kept out  what was erased before" in again
+    assert "Nothing of it" in cli("erase", "--check", "third plank", "--db", path).out
+
+
 def test_where_the_same_words_still_stand_is_told_with_what_erases_them(
     db: tuple[Cli, Path],
 ) -> None:

@@ -178,7 +178,7 @@ def _number(title: str, at: int) -> Column:
     return Column(title, lambda row: count(row[at]), right=True, optional=True)
 
 
-def _lines(page: Page, lines: LineCount, *, apart: bool = False) -> None:
+def _lines(page: Page, lines: LineCount, *, apart: bool = False, kept_as: str = "kept") -> None:
     """Show every line accounted for, where there was one: the totals, then the kinds of each."""
     if not (lines.lines or lines.records or lines.waiting):
         return
@@ -195,14 +195,14 @@ def _lines(page: Page, lines: LineCount, *, apart: bool = False) -> None:
     )
     if lines.lines or lines.records:
         kept, left = sum(lines.kept.values()), sum(ignored.values())
-        parts = [f"{count(kept)} kept", f"{count(left)} left out on purpose", *parts]
+        parts = [f"{count(kept)} {kept_as}", f"{count(left)} left out on purpose", *parts]
     head = count(lines.lines, "line")
     # A document is one record of many lines, and a damaged line may hold several records.
     if lines.records + blank != lines.lines:
         head += f", {count(lines.records, 'record')}"
     page.head(head, " · ".join(parts))
     groups = [
-        ("kept", lines.kept, ""),
+        (kept_as, lines.kept, ""),
         ("left out", ignored, "dim"),
         ("unknown", lines.unknown, "yellow"),
         ("refused", lines.rejected, "yellow"),
@@ -221,8 +221,12 @@ def _lines(page: Page, lines: LineCount, *, apart: bool = False) -> None:
 def ingest(page: Page, done: Ingested) -> None:
     report, predicates = done.report, done.predicates
     _files(page, report, seconds=done.seconds)
-    _lines(page, report.lines)
     receipt = report.receipt
+    # Lines are counted as they are read; what an erasure keeps out of them is known behind.
+    _lines(page, report.lines, kept_as="read" if receipt.kept_out else "kept")
+    if receipt.kept_out:
+        why = f"what was erased before; `{page.program} erase --list` shows when"
+        page.say(why, "yellow", lead="  " + page.paint("kept out  ", "dim"))
     news = [
         f"{count(receipt.stored)} new",
         f"{count(receipt.evidence, 'new piece', 'new pieces')} of evidence",
