@@ -84,6 +84,9 @@ _OURS: Final = rf"[\s{_UNSEEN}]*+(?:/[\s{_UNSEEN}]*+)?(?:{{}})(?!\w)".format(
 _ANY: Final = rf"[\s{_UNSEEN}]*+(?:[^\W\d]|[/!?|])"
 _BLOCK: Final = re.compile(rf'<{MEMORY_TAG} ids="([^"<>&]*)">\n(.*?)</{MEMORY_TAG}>', re.DOTALL)
 _ID: Final = re.compile(r"[A-Za-z0-9_.:-]{1,80}")
+_HEADER: Final = re.compile(  # as `memory_line` begins
+    rf"\[({_ID.pattern})\](?= (?:undated|\d{{4}}-\d\d-\d\d)\b[^\[\]]{{0,60}}, confidence )"
+)
 _SELECTORS: Final = re.compile("([\ufe00-\ufe0f\U000e0100-\U000e01ef])+")  # a run hides bytes
 
 
@@ -130,8 +133,11 @@ def _compiled(pattern: str, tag: str) -> re.Pattern[str]:
 
 
 def as_data(text: str) -> str:
-    """Return a text as one line that cannot be anything but data inside a block."""
-    return in_frame(one_line(text))
+    """Return a text as one line that cannot be anything but data inside a block.
+
+    What begins as a memory of ours does, further on in the line, loses the look of an id.
+    """
+    return in_frame(_HEADER.sub(r'["\1"]', one_line(text)))
 
 
 def one_line(text: str) -> str:
