@@ -75,6 +75,7 @@ def test_an_owner_that_is_named_is_the_only_one(memory: Memory) -> None:
     about = Filters(owner="ann")
     read = [
         memory.search_memory(ASKED, owner="ann"),
+        memory.recall(ASKED, owner="ann").hits,
         memory.recall(ASKED, filters=about).hits,
         memory.conversation(owner="ann").prefetch(ASKED),
         memory.query_facts(owner="ann"),
@@ -87,6 +88,7 @@ def test_everybody_is_asked_for_by_one_value_that_is_no_text(memory: Memory) -> 
     assert "48211770" in found
     assert "39007" in found
     found = repr(memory.recall(ASKED, filters=Filters(owner=EVERYONE)).hits)
+    assert repr(memory.recall(ASKED, owner=EVERYONE).hits) == found
     assert "48211770" in found
     assert "39007" in found
     for text in ("everyone", "EVERYONE", "Everyone.EVERYONE", "*", "all"):
@@ -99,6 +101,7 @@ def test_an_owner_without_a_name_is_refused_and_not_everybody(memory: Memory, ow
     for read in (
         lambda: memory.query_facts(owner=owner),
         lambda: memory.search_memory(ASKED, owner=owner),
+        lambda: memory.recall(ASKED, owner=owner),
         lambda: memory.context(ASKED, owner=owner),
         lambda: memory.take_prefetched("desk", owner=owner),
         lambda: memory.sources.sessions(owner=owner),

@@ -518,12 +518,17 @@ class Memory:
         limit: int = policy.DEFAULT_LIMIT,
         filters: Filters | None = None,
         turns: bool = True,
+        owner: str | Everyone = ME,
     ) -> Answer:
         """Answer a question with the facts and episodes that bear on it, best first.
 
-        What agents' logs hold is shown by turns, each once; by single records without `turns`.
+        What agents' logs hold is shown by turns, each once; by single records without `turns`. It
+        is asked of the memory of `owner`, or where that is left out of whom `filters` name.
         """
-        return self.engine.recall(question, limit=limit, filters=filters or Filters(), turns=turns)
+        filters = filters or Filters()
+        if owner != ME:
+            filters = replace(filters, owner=self.conversation(owner=owner).owner)
+        return self.engine.recall(question, limit=limit, filters=filters, turns=turns)
 
     def search_memory(
         self,

@@ -55,7 +55,7 @@ from factbook.recall.plan import Turn
 from factbook.recall.prefetch import PassiveStream, StreamState
 from factbook.recall.usage_feedback import resolved, uses
 from factbook.sources.conversation import turn_ops
-from factbook.sources.conversation.turn import clean
+from factbook.sources.conversation.turn import clean, moved_part
 from factbook.store.damage import naming_damage
 from factbook.store.kinds import COUNT, INJECTION, Least
 from factbook.store.rows import Filters
@@ -73,6 +73,7 @@ if TYPE_CHECKING:
     from factbook.recall.plan import SearchType
     from factbook.recall.prefetch import Streamed
     from factbook.recall.search import Answer
+    from factbook.redaction.base import Redacting
 
 JUDGED_SENTENCES: Final = 2  # ours: of one text
 SESSIONS_KEPT: Final = 64  # conversations that hold a stream or what was shown at once
@@ -367,17 +368,25 @@ class Conversation:
 
         `memories` are what the passive stream brought; without them, what the question calls to
         mind. Tokens are counted by the shipped tokenizer unless another counter is given. What is
-        put in is remembered as shown here, so that it is never taken for evidence.
+        put in is remembered as shown here, so that it is never taken for evidence. Secrets in what
+        is said, and in what tools gave, are labels.
         """
         if count_tokens is None:
             count_tokens = token_counter()
-        turns = [*recent, Turn(role=Role.USER, text=question)] if question else list(recent)
+        redactor = self._context.resources.redactor
+        question = redactor.redact(question)
+        turns = [_without_secrets(turn, redactor) for turn in recent]
+        turns += [Turn(role=Role.USER, text=question)] if question else []
         with self._context.store.snapshot():  # all of a context is of one moment
             if memories is None:
                 memories = self.called_to_mind(question) if question else []
             memories = self._with_disputes(memories)
             tool_results = [
-                replace(result, memories=self._with_disputes(result.memories))
+                replace(
+                    result,
+                    text=redactor.redact(result.text),
+                    memories=self._with_disputes(result.memories),
+                )
                 for result in tool_results
             ]
         context = build_context(
@@ -547,6 +556,15 @@ _TURN_TRUST: Final = {
     Role.TOOL: Trust.EXTERNAL,
     Role.SYSTEM: Trust.OBSERVED,
 }
+
+
+def _without_secrets(turn: Turn, redactor: Redacting) -> Turn:
+    """Return a message as it may be shown, with its pasted parts where they stand in that."""
+    text = redactor.redact(turn.text)
+    if text == turn.text:
+        return turn
+    pasted = tuple(moved_part(turn.text, text, *part, redactor) for part in turn.pasted)
+    return replace(turn, text=text, pasted=pasted)
 
 
 def trust_of(turn: Turn) -> str:

@@ -182,12 +182,12 @@ def turn_episode(
         injected=injected,
         embed=not is_tool and not injected and worth_a_vector(kept, speaker=speaker),
         pasted=tuple(
-            _moved(text, kept, start, end, redactor) for start, end in pasted if start < end
+            moved_part(text, kept, start, end, redactor) for start, end in pasted if start < end
         ),
     )
 
 
-def _moved(text: str, kept: str, start: int, end: int, redactor: Redacting) -> tuple[int, int]:
+def moved_part(text: str, kept: str, start: int, end: int, redactor: Redacting) -> tuple[int, int]:
     """Return where a part of a text stands in what is kept of it, or more.
 
     What is before it begins the kept text and what is behind it ends it, as far as both are the
