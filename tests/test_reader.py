@@ -210,3 +210,36 @@ def test_what_was_learned_of_another_network_is_refused(tmp_path: Path, layer: s
     np.savez_compressed(tmp_path / f"{layer}.npz", **{**held, "reader": np.array("another")})
     with pytest.raises(ReaderError, match=r"train_(standing|layers)\.py"):
         getattr(Networks(tmp_path), layer)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "my aunt joan rang, shes in hull and retired",
+            "my aunt joan rang, shes in hull and retired",
+        ),
+        ("dads 71 in june. hes into canal boats", "dads 71 in june. hes into canal boats"),
+        ("so my neighbour is dead nice. plays the oboe, 43", "plays the oboe, 43"),
+        ("my brother got a new job. moved to leith in june", "moved to leith in june"),
+    ],
+)
+def test_what_is_told_of_another_stands_with_the_clause_that_names_them(
+    text: str, said: str
+) -> None:
+    (statement,) = (one for one in statements(text) if said in one.text)
+    assert statement.text == text
+    assert statement.of == "person"
+
+
+def test_what_the_writer_leaves_out_of_their_own_life_stands_by_itself() -> None:
+    said = statements("I started a new job. moved to leith in june")
+    assert [(one.text, one.of) for one in said][-1] == ("moved to leith in june", "me")
+
+
+def test_of_what_nothing_names_nothing_is_kept() -> None:
+    assert statements("Never mind, it was the gutters after all") == []
+    (named,) = statements("My dog Rex died. It was cancer.")
+    assert named.text == "My dog Rex died. It was cancer."
+    (own,) = statements("It's my birthday on 4 May")
+    assert own.text == "It's my birthday on 4 May"

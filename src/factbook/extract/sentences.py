@@ -75,8 +75,10 @@ _POINTING: Final = word_set(
     "he she it they him her them this that these those his its their hes shes theyre thats"
 )
 _OWN: Final = word_set("i im ive me my mine we our us")
-_THINGS: Final = word_set("it its it's this that thats that's")  # nobody knows in a month what it was
+# nobody knows in a month what this was
+_THINGS: Final = word_set("it its it's this that thats that's")
 _NOUNS: Final = ("NOUN", "PROPN")
+_OF_ANOTHER: Final = re.compile(r"[a-z]+[^\Ws]s")  # "plays": nobody says this form of themselves
 _STANDING_IN: Final = word_set("mine yours hers ours theirs one ones")  # for what was named
 _SUBJECTS: Final = frozenset({"nsubj", "csubj"})
 _ARGUMENTS: Final = _SUBJECTS | {"obj", "nmod", "det"}
@@ -238,16 +240,15 @@ def _needed(reading: Reading, at: int) -> Clause | None:
 
 
 def _leaves_out(clause: Clause, tokens: Sequence[Token]) -> bool:
-    """Tell whether a clause does not say who it tells of, and it is not its writer: "plays oboe"."""
+    """Tell whether a clause leaves out whom it tells of, and it is not its writer: "plays oboe"."""
     if any(token.relation in _SUBJECTS or token.relation == "expl" for token in tokens):
         return False
     if any(token.text.lower() in _OWN for token in tokens):
         return False
-    return clause.of in ("person", "thing") or any(
-        # nobody says this form of themselves
-        token.pos == "VERB" and re.fullmatch(r"[a-z]+[^\Ws]s", token.text.lower())
-        for token in tokens[:1]
-    )
+    first = tokens[0]
+    if clause.of in ("person", "thing"):
+        return True
+    return first.pos == "VERB" and _OF_ANOTHER.fullmatch(first.text.lower()) is not None
 
 
 def _says(tokens: Sequence[Token]) -> bool:
@@ -298,7 +299,7 @@ def _named_before(reading: Reading, token: Token) -> bool:
 
 
 def _dangles(reading: Reading, clause: Clause) -> bool:
-    """Say whether a clause tells something of what nothing names: "the second one", "it was late"."""
+    """Say whether a clause tells of what nothing names: "the second one", "it was late"."""
     tokens = reading.tokens[clause.first : clause.last]
     subject = next((token for token in tokens if token.relation in _SUBJECTS), None)
     if subject is not None and subject.text.lower() in _THINGS:
