@@ -48,6 +48,14 @@ def tool_result(content: object, call_id: str = "toolu_1", **more: object) -> di
     return {"type": "tool_result", "tool_use_id": call_id, "content": content, **more}
 
 
+def told_of(agent: str, inner: dict[str, object], uuid: str, **more: object) -> dict[str, object]:
+    """Return a record of a sub-agent as the log of its caller tells of it, as progress."""
+    names = ("type", "message", "uuid", "timestamp", "toolUseResult")
+    message = {name: inner[name] for name in names if name in inner}
+    data = {"type": "agent_progress", "prompt": "", "agentId": agent, "message": message}
+    return {**claude("progress", "", uuid, **more), "message": None, "data": data}
+
+
 def codex(kind: str, **payload: object) -> dict[str, object]:
     """Return one record of Codex."""
     return {"timestamp": "2026-11-17T14:03:00.000Z", "type": kind, "payload": payload}

@@ -20,6 +20,7 @@ from session_logs import (
     of_kind,
     one_of,
     rejected,
+    told_of,
     tool_result,
     tool_use,
     write,
@@ -759,6 +760,71 @@ def test_a_sub_agent_file_names_its_agent_and_its_session(tmp_path: Path) -> Non
     assert batch.episodes[0].agent == "a77"
     inline = write(tmp_path / MAIN, claude("user", "go", "u1", isSidechain=True))
     assert episodes(inline)[0].agent == "sidechain"
+
+
+HELPER = [
+    claude("user", [{"type": "text", "text": "List the callers of price()"}], "h1"),
+    claude("assistant", [tool_use("Bash", {"command": "grep -rn price src"}, "toolu_h")], "h2"),
+    claude("user", [tool_result("src/cart.py:9", "toolu_h")], "h3"),
+]
+PROGRESS = [told_of("a77", one, f"p{number}") for number, one in enumerate(HELPER)]
+
+
+def test_what_a_sub_agent_did_is_read_where_only_its_caller_tells_of_it(tmp_path: Path) -> None:
+    late = {**PROGRESS[1], "timestamp": "2026-11-17T15:00:00.000Z"}
+    log = write(
+        tmp_path / MAIN,
+        claude("user", "Who calls price()?", "u1"),
+        claude("assistant", [tool_use("Task", {"prompt": HELPER[0]}, "toolu_t")], "a1"),
+        PROGRESS[0],
+        late,
+        {"type": "progress", "data": {"type": "bash_progress", "output": "src"}, "uuid": "x1"},
+        {"type": "progress", "data": {"type": "hook_progress", "command": "lint"}, "uuid": "x2"},
+        PROGRESS[2],
+        claude("user", "<local-command-stdout>42 tokens</local-command-stdout>", "u2"),
+        claude("assistant", "Only the cart does.", "a2"),
+    )
+    (batch,) = batches(log)
+    own = [one for one in batch.episodes if one.source == batch.source.key]
+    helped = [one for one in batch.episodes if one.source != batch.source.key]
+    assert [one.agent for one in own] == [""] * 4  # its turns are as they were
+    assert own[2].subject == own[0].subject == "task_u1"
+    assert [(one.uid, one.kind, one.position) for one in helped] == [
+        ("h1", EpisodeKind.PROMPT, 3),
+        ("call:toolu_h", EpisodeKind.TOOL_CALL, 4),
+        ("result:toolu_h", EpisodeKind.TOOL_RESULT, 7),
+    ]
+    assert {one.agent for one in helped} == {"a77"}
+    assert helped[1].occurred_at == own[0].occurred_at  # when it happened, not when it was told
+    assert helped[0].trust is Trust.DERIVED
+    assert (helped[2].tool, helped[2].subject) == ("Bash", helped[1].subject)
+    (agent,) = batch.others
+    assert {agent.key} == {one.source for one in helped}
+    assert (agent.agent, agent.session, agent.uri) == ("a77", SESSION, batch.source.uri)
+    counted = account([batch])
+    assert counted.ignored == {"progress": 2}
+    assert counted.kept["prompt of a sub-agent"] == 1
+
+
+def test_a_sub_agent_with_a_file_of_its_own_is_read_there(tmp_path: Path) -> None:
+    folder = tmp_path / SESSION / "subagents"
+    folder.mkdir(parents=True)
+    log = write(tmp_path / MAIN, claude("user", "Who calls price()?", "u1"), *PROGRESS)
+    own = folder / "agent-a77.jsonl"
+    own.touch()  # nothing is said in it yet
+    assert len(episodes(log)) == 1 + len(HELPER)
+    write(own, *({**one, "isSidechain": True, "agentId": "a77"} for one in HELPER))
+    found = batches(log)
+    assert account(found).ignored == {"progress of a sub-agent (a copy)": 3}
+    assert [one.uid for one in found[0].episodes] == ["u1"]
+    assert found[0].others == []
+
+
+def test_progress_that_a_fork_copied_keeps_its_ids(tmp_path: Path) -> None:
+    origin = {"sessionId": SESSION, "messageUuid": "p1"}
+    copy = {**PROGRESS[1], "uuid": "f-p1", "sessionId": "f0", "forkedFrom": origin}
+    (said,) = episodes(write(tmp_path / MAIN, copy))
+    assert (said.uid, said.subject, said.session) == ("call:toolu_h", "action_h2", SESSION)
 
 
 def test_a_resumed_file_belongs_to_its_own_session_and_its_copies_keep_their_ids(

@@ -93,6 +93,19 @@ def test_a_file_is_taken_whatever_its_name_and_counts_once(tmp_path: Path) -> No
     assert [one.path for one in found.files] == [log]
 
 
+def test_a_log_that_is_named_brings_those_of_its_sub_agents(tmp_path: Path) -> None:
+    log = write(tmp_path / "s1.jsonl", claude("user", "hi"))
+    (tmp_path / "s1" / "subagents" / "workflows").mkdir(parents=True)
+    agent = write(tmp_path / "s1" / "subagents" / "agent-a1.jsonl", claude("user", "look"))
+    deeper = tmp_path / "s1" / "subagents" / "workflows" / "agent-a2.jsonl"
+    write(deeper, claude("user", "look"))
+    other = write(tmp_path / "s2.jsonl", claude("user", "hi"))
+    assert [one.path for one in discover([log]).files] == [log, agent, deeper]
+    (tmp_path / "s2").mkdir()
+    (tmp_path / "s2" / "subagents").symlink_to(agent.parent, target_is_directory=True)
+    assert [one.path for one in discover([other]).files] == [other]
+
+
 def test_links_are_followed_without_loops(tmp_path: Path) -> None:
     real = tmp_path / "real"
     real.mkdir()

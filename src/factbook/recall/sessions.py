@@ -184,7 +184,8 @@ def summarised(
         title=next(titles, next(real, "")),
         branches=list(dict.fromkeys(branches)),
         sources=[state.id for state in sources],
-        agents=sum(bool(state.source.agent) for state in sources),
+        # One may be told of in the log of its caller and in a file of its own.
+        agents=len({state.source.agent for state in sources} - {""}),
         items=sum(state.episode_count for state in sources),
         started_at=min((s.first_at for s in sources if s.first_at is not None), default=None),
         ended_at=max((s.last_at for s in sources if s.last_at is not None), default=None),

@@ -10,11 +10,12 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
+from pathlib import Path
 from typing import ClassVar, Final
 
 from factbook import policy
-from factbook.model.facts import EpisodeKind, Role, Trust
+from factbook.model.facts import EpisodeKind, Role, Source, Trust
 from factbook.sources.session_log.echo import is_our_prompt, subtract
 from factbook.sources.session_log.parser import (
     BadRecord,
@@ -24,6 +25,7 @@ from factbook.sources.session_log.parser import (
     items_in,
     outcome_of,
     rows_in,
+    source_key,
     text_in,
     texts_in,
 )
@@ -88,7 +90,8 @@ _IGNORED: Final[Mapping[str, str]] = {
 }
 _TITLES: Final = {"ai-title": "aiTitle", "custom-title": "customTitle", "agent-name": "agentName"}
 
-_PROGRESS: Final = RecordOutcome("ignored", "progress")  # a sixth of all records, none of its own
+_PROGRESS: Final = RecordOutcome("ignored", "progress")  # a sixth of all records
+_PROGRESS_COPY: Final = RecordOutcome("ignored", "progress of a sub-agent (a copy)")
 _CALL: Final = RecordOutcome("kept", "assistant: tool call")
 _REPLY: Final = RecordOutcome("kept", "assistant: text")
 _RESULT: Final = RecordOutcome("kept", "tool result")
@@ -111,6 +114,18 @@ _ATTACHMENTS_IGNORED: Final = frozenset(_ATTACHED.split())
 
 _CALL_BLOCKS: Final = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
 _THOUGHT_BLOCKS: Final = frozenset({"thinking", "redacted_thinking"})
+
+
+def agents_folder(log: Path) -> Path:
+    """Return the folder in which the sub-agents of a session have logs of their own."""
+    return log.with_suffix("") / "subagents"
+
+
+def _with_files(log: Path) -> frozenset[str]:
+    """Return the sub-agents of a session that have said something in logs of their own."""
+    files = (path for path in agents_folder(log).glob("*.jsonl") if path.is_file())
+    names = (AGENT_FILE.fullmatch(path.name) for path in files if path.stat().st_size)
+    return frozenset(match[1] for match in names if match)
 
 
 class ClaudeParser(Parser):
@@ -139,6 +154,8 @@ class ClaudeParser(Parser):
         self._queue = [_Entry(*row) for row in rows_in(state, "queue", 5)]
         self._sent = texts_in(state, "sent")  # queued prompts that were stated already
         self._leaves = {leaf: str(title) for leaf, title in items_in(state, "leaves")}  # by record
+        self._agents: dict[str, Source] = {}  # whose messages progress told of lately, by key
+        self._filed: frozenset[str] | None = None  # sub-agents with files, once that is asked
 
     def save(self) -> dict[str, object]:
         state = super().save()
@@ -158,6 +175,10 @@ class ClaudeParser(Parser):
     def file_agent(self) -> str:
         return self._agent_of_file
 
+    def others(self) -> list[Source]:
+        agents, self._agents = self._agents, {}
+        return list(agents.values())
+
     def expand(self, record: dict[str, object]) -> list[object] | None:
         inner = record.get("loglines")
         return inner if isinstance(inner, list) else None
@@ -165,7 +186,7 @@ class ClaudeParser(Parser):
     def feed(self, record: dict[str, object], position: int, offset: int) -> RecordOutcome:
         kind = record.get("type")
         if kind == "progress":
-            return _PROGRESS
+            return self._progress(record, position, offset)
         self._place(record, position, offset)
         if kind == "assistant":
             return self._assistant(record)
@@ -205,6 +226,35 @@ class ClaudeParser(Parser):
                 self.note_branch(here[1])
         if self._leaves:
             self.title = self._leaves.get(ident(get("uuid"))) or self.title
+
+    def _progress(self, record: dict[str, object], position: int, offset: int) -> RecordOutcome:
+        """Take what a sub-agent was told and did, where the log of its caller tells it as progress.
+
+        It is a record of the sub-agent's own file, under the same id, but that the session stands
+        beside it. As that file is, it is a source by itself: it cuts no turn of its caller in two.
+        """
+        data = record.get("data")
+        if not isinstance(data, dict) or data.get("type") != "agent_progress":
+            return _PROGRESS  # how far a hook or a command has come
+        message, agent = data.get("message"), ident(data.get("agentId"))
+        take = _OF_AGENTS.get(str(message.get("type"))) if isinstance(message, dict) else None
+        if take is None or not isinstance(message, dict) or not agent:
+            return _PROGRESS
+        if self._filed is None:
+            self._filed = _with_files(self.file.path)
+        if agent in self._filed:
+            return _PROGRESS_COPY
+        at = message.get("timestamp") or record.get("timestamp")
+        stands = {"timestamp": at, "isSidechain": True, "agentId": agent}
+        self._place({**record, **stands}, position, offset)
+        before, task, warm = len(self.episodes), self.task, self._warm
+        outcome = take(self, message)
+        self.task, self._warm = task, warm  # its caller goes on with its own
+        agent = self.identity(agent)
+        key = source_key(self.file, agent=agent)
+        self.episodes[before:] = [replace(one, source=key) for one in self.episodes[before:]]
+        self._agents[key] = replace(self.source(), key=key, title="", agent=agent)
+        return outcome
 
     def _base(self, record: dict[str, object]) -> str:
         """Return what uids of a record begin with: the uuid that it has in all of its copies."""
@@ -668,6 +718,10 @@ class ClaudeParser(Parser):
         return outcome_of(kept, "report of a sub-agent")
 
 
+_OF_AGENTS: Final[Mapping[str, Callable[[ClaudeParser, dict[str, object]], RecordOutcome]]] = {
+    "assistant": ClaudeParser._assistant,
+    "user": ClaudeParser._user,
+}
 _HANDLERS: Final[Mapping[str, Callable[[ClaudeParser, dict[str, object]], RecordOutcome]]] = {
     **dict.fromkeys(_TITLES, ClaudeParser._title),
     "attachment": ClaudeParser._attachment,

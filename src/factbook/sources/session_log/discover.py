@@ -18,6 +18,7 @@ import orjson
 from factbook.errors import NoLogsFound, PathMissing, PathUnreadable
 from factbook.model.facts import ME
 from factbook.sources.encoding import utf8
+from factbook.sources.session_log.claude import agents_folder
 from factbook.sources.session_log.codex import ENVELOPES, ITEMS
 from factbook.sources.session_log.parser import LogFile
 
@@ -77,10 +78,12 @@ def discover(
 ) -> Discovery:
     """Return the logs in the given files and folders; without any, in the hosts' own folders.
 
-    The order is that of the paths, within a folder by name. A file that is reached twice counts
-    once. Where a link leads out of what was given it is left aside; one that was given is followed.
-    `wanted` tells by its path whether a file in a folder is looked at, `hosts` by its first
-    bytes who wrote it, and `others` knows files that no host wrote. `owner` is whom they are about.
+    The order is that of the paths, within a folder by name. A log that is named brings those of
+    its sub-agents along. A file that is reached twice counts once. Where a link leads out of what
+    was given it is left aside; one that was given is followed. `wanted` tells by its path whether
+    a file in a folder is looked at, `hosts` by its first bytes who wrote it, and `others` knows
+    files that no host wrote. `owner` is whom they are about.
+
     Raises PathMissing, PathUnreadable (for a path that was given), NoLogsFound.
     """
     hosts = hosts or detect
@@ -92,11 +95,16 @@ def discover(
     seen: set[str] = set()
     inside = {os.path.realpath(root) for root in roots}
     for root in roots:
-        if root.is_dir():
-            for path in _walk(root, discovery, wanted, inside):
-                _add(path, discovery, seen, hosts, others, owner, named=False)
-        else:
-            _add(os.path.realpath(root), discovery, seen, hosts, others, owner, named=True)
+        folder = root
+        if not root.is_dir():
+            log = os.path.realpath(root)
+            _add(log, discovery, seen, hosts, others, owner, named=True)
+            folder = agents_folder(Path(log))
+            if not folder.is_dir() or os.path.realpath(folder) != os.fspath(folder):
+                continue
+            inside.add(os.fspath(folder))
+        for path in _walk(folder, discovery, wanted, inside):
+            _add(path, discovery, seen, hosts, others, owner, named=False)
     if not discovery.files and not discovery.unsupported:
         aside = "".join(f"; {path}: {why}" for path, why in discovery.skipped[:_NAMED])
         raise NoLogsFound(path=", ".join(str(path) for path in where) + aside)
