@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.session_logs import EXAMPLES, NOW
+from tests.session_logs import EXAMPLES, NOW, claude, told_of, tool_result, tool_use, write
 
 from conftest import SESSION, Cli, call, record
 from factbook import policy
@@ -16,6 +16,7 @@ from factbook.recall.sessions import first_sentence, left_open
 from factbook.testing import FrozenClock
 
 GARDENLOG = "2b9a7f40-6d1c-4f7e-8c33-5a0b9d2e7f61"
+HELPED = "3f0c4b1e-0000-4000-8000-000000000001"
 PASSWORD = "Tr0ub4dor&3"
 
 
@@ -76,6 +77,90 @@ def test_logs_of_sub_agents_are_counted_in_and_what_they_were_told_is_no_prompt(
     assert page.agents == 1
     assert page.items == sum(states[id_].episode_count for id_ in page.sources)
     assert not any(turn.asked.startswith("Read src/gardenlog") for turn in page.turns)
+
+
+def log_with_helper(folder: Path, *, alone: bool) -> tuple[Path, list[dict[str, object]]]:
+    """Return a log that tells of a sub-agent as progress, and the sub-agent's own records."""
+    path = {"file_path": "/home/ann/shop/cart.py", "old_string": "a", "new_string": "b"}
+    helper = [
+        claude("user", [{"type": "text", "text": "Round the prices in the cart"}], "h1"),
+        claude("assistant", [tool_use("Edit", path, "toolu_h")], "h2"),
+        claude("user", [tool_result("The file has been updated.", "toolu_h")], "h3"),
+    ]
+    log = write(
+        folder / f"{HELPED}.jsonl",
+        claude("user", "Please round all the prices", "u1"),
+        claude("assistant", [tool_use("Task", {"description": "Round"}, "toolu_t")], "a1"),
+        *([] if alone else [told_of("a77", one, f"p{n}") for n, one in enumerate(helper)]),
+        claude("user", [tool_result("The cart rounds now.", "toolu_t")], "u2"),
+        claude("assistant", "The prices are rounded in the cart.", "a2"),
+    )
+    said = claude("assistant", "The cart rounds now.", "h4")
+    return log, [{**one, "isSidechain": True, "agentId": "a77"} for one in [*helper, said]]
+
+
+def test_what_a_sub_agent_changed_stands_on_the_page_once_however_the_logs_tell_it(
+    tmp_path: Path,
+) -> None:
+    own = tmp_path / HELPED / "subagents" / "agent-a77.jsonl"
+    own.parent.mkdir(parents=True)
+    log, records = log_with_helper(tmp_path, alone=False)
+    with memory_of(tmp_path, log) as memory:
+        first = memory.sources.session(HELPED)
+        (edit,) = first.files
+        assert (Path(edit.text).name, edit.times, first.agents) == ("cart.py", 1, 1)
+        assert [turn.ended for turn in first.turns] == ["The prices are rounded in the cart."]
+
+        assert memory.ingest([log]).receipt.episodes == 0
+        write(own, *records)  # it comes later, with a reply that progress does not tell
+        assert memory.ingest([tmp_path]).receipt.episodes == 1
+        later = memory.sources.session(HELPED)
+        assert (later.files, later.turns, later.agents) == (first.files, first.turns, 1)
+        assert later.items == first.items + 1
+    (other := tmp_path / "other").mkdir()
+    with memory_of(other, log) as memory:
+        page = memory.sources.session(HELPED)
+        assert [act.times for act in page.files] == [1]
+        assert (page.items, page.agents) == (later.items, 1)
+
+
+def test_what_only_progress_told_is_erased_and_stays_so(tmp_path: Path) -> None:
+    log, _ = log_with_helper(tmp_path, alone=False)
+    with memory_of(tmp_path, log) as memory:
+        with pytest.raises(UsageError, match="erase s1 s2"):
+            memory.erasure.erase_source(str(log))
+        for source in (1, 2):
+            memory.erasure.erase_source(source)
+        log.write_bytes(log.read_bytes() + b"\n")
+        memory.ingest([log])
+        assert list(memory.sources.sessions()) == []
+
+
+def test_never_is_not_said_where_a_sub_agents_own_records_are_not_there(tmp_path: Path) -> None:
+    asked = "how often did I edit stock.py"
+    (other := tmp_path / "other").mkdir()
+    extra = write(
+        tmp_path / "other.jsonl",
+        claude("assistant", [tool_use("Edit", {"file_path": "/home/ann/shop/tax.py"}, "toolu_x")]),
+        claude("user", [tool_result("The file has been updated.", "toolu_x")], "x2"),
+        claude("assistant", [tool_use("Task", {"description": "Look"}, "toolu_f")], "x3"),
+        claude("user", [tool_result("Agent type not found", "toolu_f", is_error=True)], "x4"),
+    )
+
+    def title(log: Path, folder: Path) -> str:
+        with memory_of(folder, log, extra) as memory:
+            computed = memory.recall(asked).computed
+            assert computed is not None
+            assert memory.sources.count(asked).title == computed.title
+            assert computed.total == 0
+            return computed.title
+
+    what = 'modified_file "stock.py"'
+    log, _ = log_with_helper(tmp_path, alone=False)
+    assert title(log, tmp_path) == f"{what}: never, as far as these logs tell"
+    log, _ = log_with_helper(tmp_path, alone=True)
+    unsure = f"{what}: none in these logs, which may lack what 1 sub-agent did"
+    assert title(log, other) == unsure
 
 
 def test_a_fragment_goes_with_the_turn_before_and_its_reply_is_how_that_ended(

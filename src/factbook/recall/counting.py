@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -34,6 +34,9 @@ _TIMED: Final = 200  # the newest runs of a command whose time is measured
 _FAILURES: Final = (FAILURE, "exited_with")
 _VERIFIED: Final = "verified"  # a check, that it passed or failed
 _RAN: Final = "ran"
+_TOOL: Final = "used_tool"
+_DELEGATING: Final = ("Agent", "Task")
+"""Tools that give a sub-agent work, of the host whose logs tell for which session one worked."""
 _TEXTS: Final = frozenset({COMMAND, _RAN, "searched_code", "searched_for"})
 """Their objects are texts in which names stand, and not names."""
 _FILES: Final = frozenset({"modified_file", "read_file"})
@@ -88,13 +91,13 @@ def compute(
     if counted.measure is Measure.LONG:
         return _durations(what, facts, reads, redact=redact, limit=limit)
     if counted.measure in (Measure.LAST, Measure.FIRST):
-        return _ends(what, facts, counted.measure, redact=redact, limit=limit)
+        return _ends(what, facts, counted.measure, reads, filters, redact=redact, limit=limit)
     by = counted.by or ("object" if counted.predicate or filters.predicates else "predicate")
     ranked = counted.measure is Measure.MOST
     made = grouped(facts, by, title="", redact=redact, limit=limit, ranked=ranked)
     title = f"{what}: once" if len(facts) == 1 else f"{what}: {len(facts):,} times"
     if not ever:
-        return replace(made, title=_never(what), predicate=counted.predicate)
+        return replace(made, title=_never(what, reads, filters), predicate=counted.predicate)
     if counted.outcome:
         title = f"{what}: {len(facts):,} of {count(len(done), 'time')}"
     if counted.different:
@@ -271,8 +274,37 @@ def _what(counted: Counted, filters: Filters) -> str:
     return what + (f' "{held}"' if held else "") + ended
 
 
-def _never(what: str) -> str:
+def _never(what: str, reads: Reads, filters: Filters) -> str:
+    unseen = _unseen(reads, filters)
+    if unseen:
+        did = count(unseen, "sub-agent")
+        return f"{what}: none in these logs, which may lack what {did} did"
     return f"{what}: never, as far as these logs tell"
+
+
+def _unseen(reads: Reads, filters: Filters) -> int:
+    """Return how many sub-agents were given work of which their sessions hold no record.
+
+    Whatever a sub-agent does begins with what it was told, a prompt of its own.
+    """
+    among = Filters(
+        host=filters.host, project=filters.project, session=filters.session, owner=filters.owner
+    )
+    calls = [
+        fact
+        for tool in _DELEGATING
+        for fact in reads.facts(replace(among, predicates=(_TOOL,), object=tool), limit=None)
+    ]
+    if not calls:
+        return 0
+    failures = reads.facts(replace(among, predicates=(FAILURE,)), limit=None)
+    failed = {fact.subject for fact in failures}
+    given = Counter((call.host, call.session) for call in calls if call.subject not in failed)
+    # A sub-agent may work in another folder.
+    prompts = replace(among, project="", episode_kinds=(EpisodeKind.PROMPT,))
+    told = (prompt for prompt in reads.episodes(prompts, limit=None) if prompt.agent)
+    given -= Counter((prompt.host, prompt.session) for prompt in told)
+    return given.total()
 
 
 def _row(label: str, facts: Sequence[Fact], *, took: Millis | None = None) -> CountedRow:
@@ -302,16 +334,24 @@ def _group(fact: Fact, by: str) -> str:
 
 
 def _ends(
-    what: str, facts: Sequence[Fact], measure: Measure, *, redact: Callable[[str], str], limit: int
+    what: str,
+    facts: Sequence[Fact],
+    measure: Measure,
+    reads: Reads,
+    filters: Filters,
+    *,
+    redact: Callable[[str], str],
+    limit: int,
 ) -> Computed:
     """Return the newest or the oldest, the one that is asked for first."""
     dated = [fact for fact in facts if fact.occurred_at is not None]
     if measure is Measure.FIRST:
         dated.reverse()
     rows = [_row(redact(fact.object), [fact]) for fact in dated[: limit or None]]
-    title = _never(f"{measure} {what}")
     if rows:
         title = f"{measure} {what}: {_moment(rows[0].newest_at)}, {rows[0].label}"
+    else:
+        title = _never(f"{measure} {what}", reads, filters)
     return Computed(
         title=title,
         measure=measure,
