@@ -71,6 +71,9 @@ def test_every_call_of_claude_code_gives_its_action_and_its_tool(folder: Path) -
     for log, record in values_of(folder):
         if log.host != CLAUDE or not isinstance(record, dict):
             continue
+        data = record.get("data")
+        if isinstance(data, dict) and data.get("type") == "agent_progress":
+            record = data["message"]  # of a sub-agent
         message = record.get("message")
         content = message.get("content") if isinstance(message, dict) else None
         for block in content if isinstance(content, list) else []:
@@ -79,7 +82,9 @@ def test_every_call_of_claude_code_gives_its_action_and_its_tool(folder: Path) -
                 ids.add(block.get("id", record["uuid"]))
     hosts = {f"file:{log.path}": log.host for log in discover([folder]).files}
     calls = [
-        one for one in found if one.kind is EpisodeKind.TOOL_CALL and hosts[one.source] == CLAUDE
+        one
+        for one in found
+        if one.kind is EpisodeKind.TOOL_CALL and hosts[one.source.partition("?agent=")[0]] == CLAUDE
     ]
     assert {(one.subject, one.tool) for one in calls} == pairs
     assert len({one.uid for one in calls}) == len(ids)
