@@ -291,7 +291,7 @@ def test_review_shows_what_waits_and_what_to_type(cli: Cli, here: Cli, db: Path)
     whole = cli("--db", db, "review", "--all").out
     assert 'name = "operation_deploy"' in whole
     assert f"{typed} accept 1" in whole
-    assert f"{typed} pair f4 f5 merge|keep|contradiction" in shown
+    assert f"{typed} pair f4 f5 merge|keep|newer|contradiction" in shown
     found = here("review", "--json").json()
     assert [one["title"] for one in found["proposals"]] == ["operation_deploy", "operation_x"]
     (pair,) = found["pairs"]
@@ -374,12 +374,25 @@ def test_refusing_is_remembered(here: Cli) -> None:
 
 @pytest.mark.parametrize(
     ("verdict", "says"),
-    [("merge", "one fact"), ("keep", "Both stay"), ("contradiction", "half")],
+    [
+        ("merge", "one fact"),
+        ("keep", "Both stay"),
+        ("newer", "The newer one holds"),
+        ("contradiction", "Both lost half"),
+    ],
 )
 def test_a_pair_is_decided_in_either_order(here: Cli, verdict: str, says: str) -> None:
     assert says in here("review", "pair", "f5", "f4", verdict).out
     assert here("review", "--json").json()["pairs"] == []
     here("review", "pair", "f4", "f5", verdict, code=2)
+
+
+def test_the_newer_of_a_pair_holds_also_against_a_pin(here: Cli) -> None:
+    here("pin", "f4")
+    here("review", "pair", "f4", "f5", "newer")
+    found = {one["id"] for one in here("facts", "--json").json()["facts"]}
+    assert "f5" in found
+    assert "f4" not in found
 
 
 @pytest.mark.parametrize(

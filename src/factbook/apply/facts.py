@@ -84,12 +84,13 @@ class Changes(MergeChanges):
                 detail=f"the confidence {op.confidence} of the support for fact {op.fact_id} is"
                 " not between 0 and 1"
             )
-        life = self._current(op.fact_id)
-        if op.agrees and life is not None:
+        life = self.end_of(op.fact_id)
+        if op.agrees and life.current:
             self._agree(op, life)
             return
+        past = self._is_past(op, life)
         if (
-            life is None
+            not (life.current or past)
             or not self._may_witness(op, life)
             or self._is_ruled_out(op, life)
             or self._is_copy(op, life)
@@ -99,6 +100,13 @@ class Changes(MergeChanges):
             return
         witness = self._witness(op.episode_id)
         at = witness.occurred_at
+        seen = life._replace(
+            evidence_count=life.evidence_count + 1, occurred_at=latest([life.occurred_at, at])
+        )
+        self.receipt.supported += 1
+        if past:  # it makes nothing surer that is over
+            self.change("support", life, seen, why=op.rule, added=[op.episode_id])
+            return
         heard_at = at
         if at is not None and at < life.confidence_at:
             # Read late, it is no older for the fact than the silence that the fact counts from.
@@ -112,16 +120,20 @@ class Changes(MergeChanges):
         if waits:
             self.receipt.confirmed += 1  # origins 002.2: a second observation confirms a pattern
             self._close_proposal(life, told=self._witness(op.episode_id).told)
-        after = life._replace(
+        after = seen._replace(
             status=awake(life) if waits else life.status,
             confidence=confidence,
             confidence_at=moment,
             trust=better_trust(life.trust, trust),
-            evidence_count=life.evidence_count + 1,
-            occurred_at=latest([life.occurred_at, at]),
         )
-        self.receipt.supported += 1
         self.change("support", life, after, why=op.rule, added=[op.episode_id])
+
+    def _is_past(self, op: ops.SupportFact, life: Life) -> bool:
+        """Tell whether an episode says what was true then, and what another has taken since."""
+        at, until = self._witness(op.episode_id).occurred_at, life.valid_to
+        if life.status is not Status.SUPERSEDED or at is None or until is None:
+            return False
+        return at < until
 
     def _agree(self, op: ops.SupportFact, life: Life) -> None:
         """Make a fact as sure as two readings of one evidence are; it may be surer already.

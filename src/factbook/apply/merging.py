@@ -77,9 +77,10 @@ class MergeChanges(Bookkeeping):
         self.writer.add_evidence([row._replace(fact_id=winner.id, learned_at=0) for row in lent])
         have.update({episode: offered[episode] for episode in moved})
         moment = max(winner.confidence_at, loser.confidence_at)
+        as_of = min(moment, self.now)  # what holds for good is of the end of time
         supports = sum(1 for stance in have.values() if stance is Stance.SUPPORTS)
         after = winner._replace(
-            confidence=max(value_at(winner, moment), value_at(loser, moment)),
+            confidence=max(value_at(winner, as_of), value_at(loser, as_of)),
             confidence_at=moment,
             trust=better_trust(winner.trust, loser.trust),
             evidence_count=supports,

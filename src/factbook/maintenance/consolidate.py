@@ -391,7 +391,7 @@ class Consolidation:
                 continue
             if _at_once(older, newer):
                 continue
-            told = _pair_ops(older, newer, judgement, cosine)
+            told = _pair_ops(self._store, older, newer, judgement, cosine)
             if not told and net is not None and for_model and _near(older, newer, cosine):
                 for_model -= 1
                 told = [_waiting(older, newer, policy.NEAR_PAIR, _NEAR, cosine)]
@@ -610,14 +610,16 @@ class Consolidation:
         ).relation
 
 
-def _pair_ops(older: Life, newer: Life, judgement: Judgement, cosine: float) -> list[Op]:
+def _pair_ops(
+    store: Store, older: Life, newer: Life, judgement: Judgement, cosine: float
+) -> list[Op]:
     """Return what follows from a judgement other than SAME."""
     low, high = ids_of(older, newer)
     changed = judgement.relation is Relation.SUPERSEDES
     if judgement.relation is Relation.CONTRADICTION:
         # Halving both would also kill the newer word: what the owner says on a later day about
-        # the same thing takes the place of what the owner said before.
-        if not changed_mind(older, newer):
+        # the same thing, or tells afterwards, takes the place of what the owner said before.
+        if not changed_mind(store, older, newer):
             return [
                 ContradictFacts(
                     low_id=low,

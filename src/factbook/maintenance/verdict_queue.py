@@ -31,10 +31,11 @@ from factbook.model.ops import (
     FinishTask,
     MergeFacts,
     Op,
+    PinFact,
     SettlePair,
     SupersedeFact,
 )
-from factbook.store.derived.facts import lives_by_id, vouched
+from factbook.store.derived.facts import lives_by_id, told_at, vouched
 from factbook.store.derived.ledger import evidence_of
 from factbook.store.derived.tasks import open_tasks
 from factbook.store.kinds import PAIR, Pair
@@ -341,16 +342,13 @@ def _kept_ops(store: Store, pair: Pair, verdict: str) -> list[Op]:
     """Return what follows where both stay, or one is not so.
 
     Of two directives that cannot both hold the later one does, and so does what its owner says on
-    a later day.
+    a later day, or tells after it was said in passing.
     """
     settled = SettlePair(low_id=pair.low_id, high_id=pair.high_id, verdict=verdict)
     if verdict != "CONTRADICTION" or pair.relation == Relation.CONTRADICTION:
         return [settled]
-    both = sorted(
-        lives_by_id(store, pair[:2]).values(), key=lambda life: (life.occurred_at or 0, life.id)
-    )
-    older, newer = both
-    if changed_mind(older, newer) or all(life.kind is FactKind.DIRECTIVE for life in both):
+    older, newer = both = _as_said(store, (pair.low_id, pair.high_id))
+    if changed_mind(store, older, newer) or all(life.kind is FactKind.DIRECTIVE for life in both):
         over = SupersedeFact(old_id=older.id, new_id=newer.id, rule="verdict", detail=pair.detail)
         return [settled, over]
     return [
@@ -362,6 +360,24 @@ def _kept_ops(store: Store, pair: Pair, verdict: str) -> list[Op]:
             similarity=pair.similarity,
         )
     ]
+
+
+def newer_ops(store: Store, question: PairQuestion) -> list[Op]:
+    """Return what follows where a person says that of two facts the one said last holds."""
+    older, newer = _as_said(store, question.ids)
+    low, high = question.ids
+    return [
+        SettlePair(low_id=low, high_id=high, verdict="CONTRADICTION"),
+        # A pin holds against everything but its owner, whose word this is.
+        *([PinFact(fact_id=older.id, pinned=False)] if older.pinned else []),
+        SupersedeFact(old_id=older.id, new_id=newer.id, rule="verdict", detail=question.why),
+    ]
+
+
+def _as_said(store: Store, ids: Ids) -> list[Life]:
+    """Return two facts, the one that was said last at the end."""
+    lives = lives_by_id(store, ids).values()
+    return sorted(lives, key=lambda life: (life.occurred_at or 0, life.id))
 
 
 def _merge_ops(
@@ -387,6 +403,7 @@ def _merge_ops(
                 life.trust is not Trust.DIRECT,
                 -value_at(life, now),
                 -life.evidence_count,
+                -(life.occurred_at or 0),  # of what is as sure the newer wording stands
                 life.id,
             ),
         )
@@ -443,9 +460,16 @@ def category(life: Life) -> tuple[str, ...]:
     return life.owner, life.kind, predicate, life.subject
 
 
-def changed_mind(older: Life, newer: Life) -> bool:
-    """Tell whether the owner said the newer one, in person, on a later day than the older."""
+def changed_mind(store: Store, older: Life, newer: Life) -> bool:
+    """Tell whether the owner said the newer one, in person, on a later day than the older.
+
+    What they told factbook on purpose takes the place of what they had said in passing at once.
+    """
     if older.occurred_at is None or newer.occurred_at is None:
         return False
-    said = newer.trust is Trust.DIRECT and older.trust is Trust.DIRECT
-    return said and newer.occurred_at - older.occurred_at >= policy.CHANGED_MIND_MS
+    if newer.trust is not Trust.DIRECT or older.trust is not Trust.DIRECT:
+        return False
+    if newer.occurred_at - older.occurred_at >= policy.CHANGED_MIND_MS:
+        return True
+    told = told_at(store, [older.id, newer.id])
+    return older.id not in told and told.get(newer.id, 0) > older.occurred_at

@@ -17,7 +17,7 @@ from factbook.errors import NotFound, UsageError
 from factbook.extract.user_rules import append_rule, rules_of
 from factbook.maintenance.consolidate import settle_pairs, waiting_questions
 from factbook.maintenance.learning import KIND
-from factbook.maintenance.verdict_queue import waiting_pairs
+from factbook.maintenance.verdict_queue import Ids, newer_ops, waiting_pairs
 from factbook.memory import proposals
 from factbook.model.facts import (
     EVERYONE,
@@ -85,6 +85,7 @@ class Review:
 
         What was only overheard against what was told (`PairQuestion.heard`) may also be answered
         with ACCEPT, which makes it its owner's word in place of the other, or REFUSE: it is wrong.
+        Of any other pair NEWER says that what was said last holds, and the other no more.
         Raises UsageError, after deciding the others, for a pair that does not wait and for a
         verdict that is none; NotFound, before anything is decided, for a fact of another owner.
         """
@@ -93,10 +94,16 @@ class Review:
             for fact_id in self._store.facts_by_id(named):
                 fact_of(self._context, fact_id, owner)
         total = Receipt()
-        asked = {pair.ids: pair for pair in self.questions(owner=owner) if pair.heard}
-        taken = {ids: verdicts[ids] for ids in asked if verdicts.get(ids) in ("ACCEPT", "REFUSE")}
-        for ids, verdict in taken.items():
-            self._hear_out(asked[ids], accept=verdict == "ACCEPT", receipt=total)
+        taken: set[Ids] = set()
+        for pair in self.questions(owner=owner):
+            verdict = verdicts.get(pair.ids)
+            if pair.heard and verdict in ("ACCEPT", "REFUSE"):
+                self._hear_out(pair, accept=verdict == "ACCEPT", receipt=total)
+            elif not pair.heard and verdict == "NEWER":
+                total.add(self._context.write(newer_ops(self._store, pair), Trigger.COMMAND))
+            else:
+                continue
+            taken.add(pair.ids)
         wrong = settle_pairs(
             self._store,
             {ids: answer for ids, answer in verdicts.items() if ids not in taken},

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from factbook import policy
 from factbook.embed.halves import unpacked
 from factbook.extract.clusters import (
+    JOIN_COSINE,
     HandedOn,
     KnownCluster,
     Piece,
@@ -160,6 +161,8 @@ def _owner_ops(
     """Return (the Ops, the episodes with a statement that stands alone)."""
     pieces, vectors = _pieces(context, episodes, taken)
     ops, pieces = _read_before(context.store, owner, pieces)
+    past, pieces = _overtaken(context, owner, pieces, vectors, same=same)
+    ops += past
     if not pieces:
         return ops, []
     known, known_vectors = _known(context.store, owner)
@@ -197,6 +200,51 @@ def _read_before(store: Store, owner: str, pieces: Sequence[Piece]) -> tuple[lis
         ops += [agreed(fact_id, candidate, shown, quote=piece.text) for fact_id in same]
         if not same:
             left.append(piece)
+    return ops, left
+
+
+def _overtaken(
+    context: Context,
+    owner: str,
+    pieces: Sequence[Piece],
+    vectors: Floats,
+    *,
+    same: Callable[[str, str, float], bool],
+) -> tuple[list[Op], list[Piece]]:
+    """Return (what speaks for facts that others took the place of since, the other pieces).
+
+    What was said before a correction, and is read after it, must not undo it.
+    """
+    first = min((piece.occurred_at for piece in pieces if piece.occurred_at is not None), default=0)
+    where = LifeWhere(owner=owner, kinds=[FactKind.STATEMENT], predicates=[STATES], current=False)
+    signs = {sign for piece in pieces for sign in _signs(read(piece.text))}
+    gone = [
+        (life, life.valid_to)
+        for life in (context.store.lives(where) if pieces else ())
+        if life.status is Status.SUPERSEDED and life.valid_to is not None and life.valid_to > first
+        if not signs.isdisjoint(_signs(read(life.statement)))
+    ]
+    if not gone:
+        return [], list(pieces)
+    rows = context.embedder.embed([life.statement for life, _ in gone])
+    ops: list[Op] = []
+    left: list[Piece] = []
+    for piece in pieces:
+        cosines = (rows @ vectors[piece.row]).tolist()
+        home = max(
+            (
+                (cosine, life.id)
+                for cosine, (life, until) in zip(cosines, gone, strict=True)
+                if piece.occurred_at is not None and piece.occurred_at < until
+                if cosine >= JOIN_COSINE and same(life.statement, piece.text, min(1.0, cosine))
+            ),
+            default=None,
+        )
+        if home is None:
+            left.append(piece)
+            continue
+        candidate = _candidate(owner, piece, _JOIN_RULE, _JOIN_METHOD)
+        ops.append(supported(home[1], candidate, _evidence(owner, piece), quote=piece.text))
     return ops, left
 
 
@@ -243,13 +291,14 @@ def _pieces(
     # stated besides: what ends it, or calls it wrong, would leave that.
     spent = ledger.spent_spans(store, [episode.id for episode in episodes])
     directed = ledger.directed_spans(store, [episode.id for episode in episodes])
+    kept = _kept_on_purpose(store, episodes)
     pieces: list[Piece] = []
     made: list[Floats | None] = []
     for episode in episodes:
         for piece in pieces_read(context, episode):
             if context.redact(piece.text) != piece.text:
                 continue  # a rule learned since would redact it: no fact is made of it
-            past = [*spent.get(episode.id, ()), *taken.get(episode.id, ())]
+            past = (*spent.get(episode.id, ()), *taken.get(episode.id, ()), *kept[episode.id])
             if any(a < piece.end and piece.start < b for a, b in past):
                 continue
             if ledger.is_mostly(directed.get(episode.id, ()), piece.start, piece.end):
@@ -270,8 +319,20 @@ def _pieces(
     if len(usable) < len(pieces):
         # One sentence without a direction must not end the night for all others.
         _LOG.warning("%d sentences have no usable vector", len(pieces) - len(usable))
-    kept = [replace(pieces[n], row=at) for at, n in enumerate(usable.tolist())]
-    return kept, (vectors[usable] / length[usable, None]).astype(np.float32)
+    usable_pieces = [replace(pieces[n], row=at) for at, n in enumerate(usable.tolist())]
+    return usable_pieces, (vectors[usable] / length[usable, None]).astype(np.float32)
+
+
+def _kept_on_purpose(
+    store: Store, episodes: Sequence[StoredEpisode]
+) -> dict[int, list[tuple[int, int]]]:
+    """Return the parts of episodes that were told to factbook and are facts since, as told."""
+    spans: dict[int, list[tuple[int, int]]] = {episode.id: [] for episode in episodes}
+    told = [episode.id for episode in episodes if episode.host == policy.TOLD_HOST]
+    for row, _ in ledger.supporting(store, told):
+        if row.rule not in RULES:
+            spans[row.episode_id].append((row.start, row.end))
+    return spans
 
 
 def _answered(store: Store, episode: StoredEpisode) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 
-from factbook.model.facts import Fact, FactKind, Stance, Status, Trust
+from factbook.model.facts import Fact, FactKind, Millis, Stance, Status, Trust
 from factbook.store.kinds import EVENT
 from factbook.store.port import Reads
 from factbook.store.rows import Life, LifeWhere
@@ -60,10 +60,7 @@ def vouched(reads: Reads, owner: str) -> list[Life]:
     """Return the current facts that an owner told, pinned or called right, by id."""
     lives = list(filter(holds, reads.lives(LifeWhere(owner=owner, kinds=_SAID, current=True))))
     # A fact is as trusted as its best evidence: nobody told what is known from others alone.
-    asked = [life.id for life in lives if life.trust is not Trust.EXTERNAL]
-    rows = [row for row in reads.evidence(fact_ids=asked) if row.stance is Stance.SUPPORTS]
-    heads = reads.heads({row.episode_id for row in rows})
-    told = {row.fact_id for row in rows if heads[row.episode_id].told}
+    told = told_at(reads, [life.id for life in lives if life.trust is not Trust.EXTERNAL])
     open_ = [life.id for life in lives if not life.pinned and life.id not in told]
     where = {"target_kind": "fact", "target_id": open_, "op": ("rate", "confirm")}
     words = reads.find(EVENT, where)
@@ -71,6 +68,18 @@ def vouched(reads: Reads, owner: str) -> list[Life]:
         word.target_id: word.op == "confirm" or word.detail.get("why") == "right" for word in words
     }
     return [life for life in lives if life.pinned or life.id in told or right.get(life.id, False)]
+
+
+def told_at(reads: Reads, fact_ids: Collection[int]) -> dict[int, Millis]:
+    """Return when their owner told facts to factbook on purpose, last; others are left out."""
+    rows = [row for row in reads.evidence(fact_ids=fact_ids) if row.stance is Stance.SUPPORTS]
+    heads = reads.heads({row.episode_id for row in rows})
+    told: dict[int, Millis] = {}
+    for row in rows:
+        head = heads[row.episode_id]
+        if head.told:
+            told[row.fact_id] = max(told.get(row.fact_id, 0), head.occurred_at or 0)
+    return told
 
 
 def _with_winners(reads: Reads, lives: Iterable[Life]) -> dict[int, Life]:

@@ -20,17 +20,23 @@ if TYPE_CHECKING:
     from factbook.surface.output import Page
 
 _VERDICTS: Final = {"merge": "MERGE", "keep": "KEEP_BOTH", "contradiction": "CONTRADICTION"}
-_HEARD: Final = {"accept": "ACCEPT", "refuse": "REFUSE", **_VERDICTS}  # of what was overheard
+_ANSWERS: Final = {  # of what was overheard, and of what a person alone may say
+    "accept": "ACCEPT",
+    "refuse": "REFUSE",
+    "newer": "NEWER",
+    **_VERDICTS,
+}
 _SETTLED: Final = {
     "MERGE": "They are one fact now; `factbook unmerge` takes them apart.",
     "KEEP_BOTH": "Both stay, and are not asked about again.",
-    "CONTRADICTION": "They contradict each other: both lost half of their confidence.",
+    "CONTRADICTION": "They contradict each other.",
+    "NEWER": "The newer one holds; the older one keeps its row, and is in no answer.",
     "ACCEPT": "What was overheard is its owner's word now, in the place of the other.",
     "REFUSE": "What was overheard is wrong, and is not asked about again.",
 }
 _REVIEW_HOW: Final = (
-    "give accept ID, refuse ID, or pair LOW HIGH merge|keep|contradiction; `factbook review` alone"
-    " shows what waits"
+    "give accept ID, refuse ID, or pair LOW HIGH merge|keep|newer|contradiction; `factbook review`"
+    " alone shows what waits"
 )
 
 Statement = Annotated[
@@ -189,8 +195,8 @@ def review(
     """Decide what waits for a person: proposals, and pairs of facts.
 
     Args:
-        what: A decision; without one, what waits is shown. A pair's verdict is merge, keep or
-            contradiction.
+        what: A decision; without one, what waits is shown. A pair's verdict is merge, keep,
+            newer (it holds, and the older one no more) or contradiction.
         text: With accept: a memory in your own words, or the answer to a question.
         rules: The rule file that an accepted rule is put into, instead of rules.toml in your
             configuration folder.
@@ -217,11 +223,11 @@ def review(
         )
     if action == "pair" and len(rest) == 3:
         low, high = sorted((fact_number(rest[0]), fact_number(rest[1])))
-        verdict = _HEARD.get(rest[2])
+        verdict = _ANSWERS.get(rest[2])
         if verdict is None:
             raise UsageError(
-                detail=f"{rest[2]!r} is no verdict; give {', '.join(_VERDICTS)}, or accept or"
-                " refuse for what was overheard"
+                detail=f"{rest[2]!r} is no verdict; give {', '.join(_VERDICTS)} or newer, or accept"
+                " or refuse for what was overheard"
             )
         run.open(Effect.WRITES)
         return _settle(run, low, high, verdict, owner=whose.about)
@@ -312,6 +318,12 @@ def _settle(run: Run, low: int, high: int, verdict: str, *, owner: str | Everyon
         run.memory.explain(number, owner=owner)  # that of another owner is not there
     receipt = run.memory.review.settle({(low, high): verdict}, owner=owner)
     facts = [fact_now(run.memory, fact_id, now=run.memory.clock()) for fact_id in (low, high)]
+    said = _SETTLED[verdict]
+    if verdict == "CONTRADICTION" and receipt.superseded:
+        said = f"{said} {_SETTLED['NEWER']}"
+    elif verdict == "CONTRADICTION" and receipt.contradicted:
+        lost = "Both" if receipt.contradicted > 1 else "The one that is not vouched for"
+        said = f"{said} {lost} lost half of the confidence."
 
     def show(page: Page) -> None:
         for fact in facts:
@@ -319,7 +331,7 @@ def _settle(run: Run, low: int, high: int, verdict: str, *, owner: str | Everyon
                 f"merged into f{fact.merged_into_id}" if fact.merged_into_id is not None else ""
             )
             views.keep.fact_line(page, fact, merged)
-        page.say(_SETTLED[verdict], "dim")
+        page.say(said, "dim")
 
     return Outcome(record={"verdict": verdict, "facts": facts, "receipt": receipt}, show=show)
 

@@ -326,7 +326,7 @@ def _pair(page: Page, number: int, pair: PairQuestion) -> None:
         state = "is set aside" if pair.aside else "waits for another try"
         asked = f"a model was asked {count(pair.attempts, 'time')} in vain; it {state}"
         page.line("     " + page.paint(asked, "dim"))
-    verdicts = "accept|refuse|keep" if pair.heard else "merge|keep|contradiction"
+    verdicts = "accept|refuse|keep" if pair.heard else "merge|keep|newer|contradiction"
     page.line(f"     {page.program} review pair f{pair.low_id} f{pair.high_id} {verdicts}")
 
 
