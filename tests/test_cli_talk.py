@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -64,3 +65,41 @@ def test_looking_at_a_context_is_not_showing_it(cli: Cli, db: Path) -> None:
     with Memory(db, key_file=cli.home / "redaction.key") as memory:
         assert [one.session for one in memory.store.find(INJECTION, {"owner": EVERYONE})] == ["s9"]
         assert memory.check() == []
+
+
+def test_a_chat_has_a_timeline_and_who_is_only_named_in_facts_is_told(
+    cli: Cli, tmp_path: Path
+) -> None:
+    db, said = {"FACTBOOK_DB": str(tmp_path / "m.db")}, tmp_path / "chat.jsonl"
+    lines = [
+        ("user", "My cousin Bram plays the oboe."),
+        ("assistant", "Does Bram play well?"),
+        ("user", "I work as a nurse."),
+    ]
+    said.write_text(
+        "".join(
+            json.dumps(
+                {
+                    "id": f"m{n}",
+                    "session_id": "s1",
+                    "role": role,
+                    "content": text,
+                    "timestamp": f"2026-11-16T19:0{n}:00Z",
+                }
+            )
+            + "\n"
+            for n, (role, text) in enumerate(lines)
+        ),
+        encoding="utf-8",
+    )
+    cli("ingest", said, env=db)
+    entries = cli("timeline", "--json", env=db).json()["entries"]
+    assert [one["text"] for one in entries] == [lines[0][1], lines[2][1]]
+    cli("consolidate", env=db)
+    facts = cli("facts", "--json", env=db).json()["facts"]
+    (named,) = [fact["id"] for fact in facts if "Bram" in fact["statement"]]
+    refused = cli("forget", "bram", env=db, code=8).err
+    assert f"named in {named}" in refused
+    assert f"`factbook forget {named}`" in refused
+    cli("forget", named, env=db)
+    assert "named in" not in cli("forget", "bram", env=db, code=8).err

@@ -43,6 +43,32 @@ def test_the_python_examples_run(
     assert shows in capsys.readouterr().out
 
 
+EXAMPLES = [
+    (page, example)
+    for page in PAGES
+    for example in re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+]
+AMID_YOURS = {"loops.md", "mongodb.md", "notifications.md", "rules.md"}  # code that needs yours
+
+
+def test_what_the_python_of_the_pages_imports_is_there() -> None:
+    for page, example in EXAMPLES:
+        lines = [line for line in example.splitlines() if re.match(r"(?:from|import) ", line)]
+        exec(compile("\n".join(lines), page.name, "exec"), {})
+
+
+@pytest.mark.parametrize("name", sorted({page.name for page, _ in EXAMPLES} - AMID_YOURS))
+def test_the_python_of_the_pages_runs(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("FACTBOOK_KEY_FILE", str(tmp_path / "key"))
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    known: dict[str, object] = {}  # a page goes on where it was
+    for example in [code for page, code in EXAMPLES if page.name == name]:
+        exec(compile(example, name, "exec"), known)
+
+
 def test_what_was_remembered_is_corrected_by_the_id_that_it_printed(
     tmp_path: Path, cli: Cli
 ) -> None:

@@ -28,6 +28,7 @@ from factbook.model.facts import (
     Hit,
     Receipt,
     Rejection,
+    Role,
     Source,
     SourceState,
     StoredEpisode,
@@ -314,14 +315,16 @@ class Sources:
     ) -> list[Hit]:
         """Return what was asked and done, in the order in which it happened, the newest part.
 
-        That is what matters of each turn: what was decided, found, mended, checked, committed and
-        changed. With `records`, or where predicates are asked for, it is every single fact.
+        Of a chat that is what its owner said in it. Of an agent's log it is what matters of each
+        turn: what was decided, found, mended, checked, committed and changed. With `records`, or
+        where predicates are asked for, it is every single fact.
         """
         redact = self._context.redact
         wanted = filters or Filters()
         single = records or bool(wanted.predicates)
         prompts = Filters(
-            episode_kinds=(EpisodeKind.PROMPT,),
+            episode_kinds=(EpisodeKind.PROMPT, EpisodeKind.TURN),
+            roles=(Role.USER,),
             since=wanted.since,
             until=wanted.until,
             host=wanted.host,
@@ -332,6 +335,7 @@ class Sources:
         done = replace(
             prompts,
             episode_kinds=(),
+            roles=(),
             predicates=wanted.predicates if single else policy.TIMELINE_PREDICATES,
         )
         of_each = 1 if single else policy.TIMELINE_FACTS

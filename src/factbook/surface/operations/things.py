@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 from factbook.errors import NotFound, UsageError
 from factbook.language.values import count, home_path
+from factbook.language.words import words
 from factbook.model.confidence import as_of
 from factbook.model.facts import ME, Status
 from factbook.surface import records, views
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 _FACT: Final = re.compile(r"f(\d{1,18})")
 _NOTICE: Final = re.compile(r"n(\d{1,18})")
 _VERBS: Final = ("delete", "restore")  # behind a thing, in /memory
+_NAMED_IN: Final = 10  # facts that are told of, where a name is no thing's
 _FINISH: Final = "`factbook erase --finish` cleans it later"
 
 
@@ -220,7 +222,23 @@ def forget(
     if match and entity is None:
         fact = _fact_of(run, int(match[1]), owner)
         return (_erased_fact if verb else _forgotten_fact)(run, fact, owner)
-    return (_erased_entity if verb else _deleted)(run, target, owner)
+    try:
+        return (_erased_entity if verb else _deleted)(run, target, owner)
+    except NotFound:
+        facts = _telling_of(run, target, owner)
+        if not facts:
+            raise
+        named_by = ", ".join(f"f{number}" for number in facts)
+        how = run.page.typed(" ".join(["forget", f"f{facts[0]}", verb]).strip())
+        hint = f"it is named in {named_by}, and {how} does it fact by fact."
+        raise NotFound(what="entity", name=target, hint=hint) from None
+
+
+def _telling_of(run: Run, name: str, owner: str) -> list[int]:
+    """Return the facts that are found by a name and have it, word by word."""
+    wanted = set(words(name))
+    found = run.memory.search_memory(name, "facts", _NAMED_IN, owner=owner)
+    return [int(hit.id[1:]) for hit in found if wanted and wanted.issubset(words(hit.text))]
 
 
 def _forgotten_fact(run: Run, fact: Fact, owner: str) -> Outcome:

@@ -367,7 +367,7 @@ def _session(state: SourceState) -> str:
 
 def timeline(page: Page, hits: Sequence[Hit]) -> None:
     if not hits:
-        page.say("Nothing happened then, as far as the logs say.")
+        page.say("Nothing happened then, as far as the logs and chats say.")
         return
     entries: list[tuple[Hit, str]] = []
     # Neighbours that say the same of one project on one day are one entry.
