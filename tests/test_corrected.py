@@ -152,3 +152,26 @@ def test_a_correction_is_not_hidden_by_what_it_resembles(memory: Memory) -> None
     memory.embed()
     shown = [one.text for one in memory.search_memory("where do I live?")]
     assert shown[0] == "I live in Salzburg now, not Vienna."
+
+
+def test_what_was_told_and_corrected_is_not_shown_as_its_owners_word(memory: Memory) -> None:
+    wrong = memory.remember("My locker is number 44.")
+    right = memory.review.correct(wrong.id, "My locker is number 45.")
+    memory.embed()
+    shown = [hit.text for hit in memory.recall("which number has my locker?").hits]
+    assert shown == ["My locker is number 45."]
+    memory.review.feedback(right.id, right=False)
+    assert [hit.text for hit in memory.search_memory("my locker")] == []
+
+
+def test_what_has_changed_since_is_found_with_what_took_its_place(memory: Memory) -> None:
+    memory.remember("I live in Vienna.")
+    memory.embed()
+    now = memory.remember("I live in Salzburg now, not Vienna.")
+    last = memory.review.correct(now.id, "I live in Hallein now, not Vienna.")
+    memory.embed()
+    hits = memory.recall("where do I live?").hits
+    assert {hit.text: hit.replaced_by for hit in hits} == {
+        "I live in Hallein now, not Vienna.": None,
+        "I live in Vienna.": last.id,
+    }

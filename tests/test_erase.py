@@ -247,6 +247,22 @@ def test_a_fact_can_go_with_the_whole_episodes_that_it_was_read_from(memory: Mem
     assert pieces_left(memory.path, said.text) == []
 
 
+def test_a_message_that_was_told_for_a_fact_alone_goes_with_it(memory: Memory) -> None:
+    memory.tell("Honey is my #1 favorite tea sweetener", planner="rules")
+    [honey] = memory.query_facts()
+    memory.erasure.erase_fact(honey.id)
+    assert memory.erasure.find_residues("favorite tea").rows == []
+    assert memory.recall("my favorite tea sweetener").hits == []
+    memory.tell("My favorite color is teal. My favorite fruit is quince.", planner="rules")
+    facts = {fact.object: fact.id for fact in memory.query_facts()}
+    memory.erasure.erase_fact(facts["teal"])
+    [left] = memory.query_facts()
+    [said] = memory.explain(left.id).evidence
+    assert (left.object, said.quote) == ("quince", "quince")
+    assert memory.sources.episode(said.episode_id).text.endswith(" My favorite fruit is quince.")
+    assert memory.erasure.find_residues("favorite color").rows == []
+
+
 def test_a_value_goes_wherever_the_episode_repeats_it(memory: Memory) -> None:
     said = turn(1, "Call Quillfeather. I repeat: quillfeather. Not Quillfeathers, though.")
     keep(memory, said)

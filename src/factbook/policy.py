@@ -392,6 +392,7 @@ AGREED: Final = PATTERN  # ours: the reader and a model find the same in the sam
 TOLD: Final = 0.95  # origins 002.2: what its owner says explicitly
 TOLD_HOST: Final = "factbook"  # ours: of what an owner says to factbook itself, on purpose
 OVERHEARD: Final = "overheard"  # ours: the rule of a pair that only a person may answer
+CORRECTION: Final = "correction"  # ours: the rule of a pair whose older one its owner took back
 TOLD_NEIGHBOURS: Final = 50  # ours: facts that a new statement is judged against at once
 FEEDBACK_RIGHT: Final = 0.9  # ours: how sure a fact is at least once its owner says so
 

@@ -251,10 +251,7 @@ class DeleteCascade:
                 is_named = bool(_named_in(heads[episode].details, sayings, longer))
                 if is_named or sayings.search(text):
                     named[episode] = text, is_named
-        needed: dict[int, Spans] = {}
-        for span in self._reads.evidence(episode_ids=named):
-            if span.fact_id not in going.facts:
-                needed.setdefault(span.episode_id, []).append((span.start, span.end))
+        needed = self._needed(named, going.facts)
         for episode, (text, is_named) in named.items():
             spans = [
                 (start, end)
@@ -264,6 +261,14 @@ class DeleteCascade:
             if spans or is_named:
                 masks[episode] = spans
         return masks
+
+    def _needed(self, episodes: Collection[int], going: Collection[int]) -> dict[int, Spans]:
+        """Return where facts that stay stand in episodes."""
+        needed: dict[int, Spans] = {}
+        for span in self._reads.evidence(episode_ids=episodes):
+            if span.fact_id not in going:
+                needed.setdefault(span.episode_id, []).append((span.start, span.end))
+        return needed
 
     def _copies(self, owner: str) -> tuple[set[int], set[int]]:
         """Return the pages that were fetched for an owner, and the answers in conversations."""
@@ -334,7 +339,11 @@ class DeleteCascade:
         return Doomed(sources={source_id}, episodes=episodes - self._erased(EPISODE.name))
 
     def said_in(self, spans: Sequence[EvidenceRow], facts: set[int]) -> dict[int, Spans]:
-        """Return what is to be masked in episodes: the words of facts wherever they stand."""
+        """Return what is to be masked in episodes: the words of facts wherever they stand.
+
+        Of what was told on purpose it is each sentence that was told for them alone: the rest of
+        one would say of what it was, and stand as a memory.
+        """
         lives = lives_by_id(self._reads, sorted(facts))
         texts = self._reads.texts("episode", sorted({span.episode_id for span in spans}))
         masks: dict[int, Spans] = {}
@@ -342,6 +351,14 @@ class DeleteCascade:
             mine = masks.setdefault(span.episode_id, [])
             mine.append((span.start, span.end))
             mine += _occurrences(texts[span.episode_id], lives[span.fact_id].object)
+        told = [id_ for id_, head in self._reads.heads(masks).items() if head.told]
+        needed = self._needed(told, facts)
+        for episode in told:
+            masks[episode] += [
+                (start, end)
+                for start, end in _sentences_around(texts[episode], masks[episode])
+                if not any(a < end and start < b for a, b in needed.get(episode, ()))
+            ]
         return {episode: _united(mask) for episode, mask in masks.items()}
 
     def lost(self, doomed: Doomed) -> dict[int, set[int]]:

@@ -24,6 +24,7 @@ from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from typing import Final
 
+from factbook import policy
 from factbook.model.confidence import value_at
 from factbook.model.facts import EVERYONE, MERGED_KINDS, Injection, Millis
 from factbook.store.kinds import COUNT, INJECTION, Pair
@@ -44,7 +45,7 @@ _PASSIVE: Final = "passive"
 _TOOL: Final = "tool"
 _MERGE: Final = "merge"  # the rule of pairs that say the same and were not merged by themselves
 _BY_RULES: Final = frozenset({"contradiction", "supersedes"})
-_OTHERS_WORD: Final = frozenset({"verdict", "correction"})  # rules of what a judge or person said
+_OTHERS_WORD: Final = frozenset({"verdict", policy.CORRECTION})  # rules of what a judge or person said
 _SPREAD: Final = 1e-9  # below it every value is the same, and nothing correlates with it
 
 
@@ -177,7 +178,7 @@ def _by_rules(pairs: Sequence[Pair]) -> Share | None:
     helped = sum(
         1
         for pair in pairs
-        if pair.rule not in (_MERGE, "correction")
+        if pair.rule not in (_MERGE, policy.CORRECTION)
         and (pair.relation == "ambiguous" or (pair.relation in _BY_RULES and pair.verdict))
     )
     return _share(alone, alone + helped)

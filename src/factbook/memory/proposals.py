@@ -80,7 +80,7 @@ def accept_memory(
         supersede = SupersedeFact(
             old_id=known[old_claim].id,
             new_id=standing(store, [new_claim])[new_claim],
-            rule="correction",
+            rule=policy.CORRECTION,
             detail="its owner said it in other words",
         )
         receipt.add(context.write([supersede], Trigger.COMMAND, now=now))

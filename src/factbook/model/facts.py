@@ -604,6 +604,7 @@ class Hit:
     overheard: tuple[tuple[int, int], ...] = ()  # parts of its text that who speaks only hands on
     turn: Turn | None = None  # the turn of an agent's log that it was found in
     bearing: float = 0.0  # 0 to 1: how much it bears on the question, whatever else was found
+    replaced_by: int | None = None  # the fact that took the place of all that an episode states
 
     @property
     def by(self) -> str:

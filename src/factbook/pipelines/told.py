@@ -139,7 +139,7 @@ def keep(
             followers += [PinFact(fact_id=old.id, pinned=False)] if old.pinned else []
             why = "its owner corrected it"
             followers.append(
-                SupersedeFact(old_id=old.id, new_id=fact_id, rule="correction", detail=why)
+                SupersedeFact(old_id=old.id, new_id=fact_id, rule=policy.CORRECTION, detail=why)
             )
     if followers:
         receipt.add(context.write(followers, Trigger.COMMAND, now=now))

@@ -41,7 +41,7 @@ from factbook.recall.turns import (
     read_turns,
     turn_of,
 )
-from factbook.store.derived.ledger import called_wrong, evidence_of, outdated
+from factbook.store.derived.ledger import called_wrong, evidence_of, outdated, replaced
 from factbook.store.port import Store
 from factbook.store.rows import Filters
 
@@ -170,6 +170,7 @@ class Showing:
             episodes,
         )
         told: dict[object, Turn] = dict(zip(of_log, read, strict=True))
+        over = replaced(self._store, {shown[0][1].episode for shown in groups.values()} & taken_back)
         hits = []
         for key, group in groups.items():
             (relevance, first), turn = group[0], told.get(key)
@@ -185,6 +186,7 @@ class Showing:
                 else:
                     span = best_part(text, asked, turned.rarity, policy.SNIPPET_CHARS)[1:]
                 hit = self._episode_hit(episodes[first.id], text, score, span)
+                hit = replace(hit, replaced_by=over.get(first.id))
             if turn is not None:
                 hit = _of_turn(hit, turn)
             hits.append(replace(hit, bearing=round(most[key], 3)))
@@ -313,6 +315,7 @@ def _of_turn(hit: Hit, turn: Turn) -> Hit:
         predicate="turn",
         object="",
         turn=turn,
+        replaced_by=None,
     )
 
 

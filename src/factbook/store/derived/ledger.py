@@ -7,6 +7,7 @@ from dataclasses import fields
 from operator import itemgetter
 from typing import Final, NamedTuple
 
+from factbook import policy
 from factbook.model.facts import (
     EVERYONE,
     EpisodeKind,
@@ -20,7 +21,7 @@ from factbook.model.facts import (
 )
 from factbook.store.derived.counts import row_owners
 from factbook.store.derived.facts import holds, lives_by_id
-from factbook.store.kinds import CITED, REJECTION, Above, Below, Least, Other, Refusal, Where
+from factbook.store.kinds import CITED, PAIR, REJECTION, Above, Below, Least, Other, Refusal, Where
 from factbook.store.port import Reads
 from factbook.store.rows import EvidenceRow, Filters, Life, LifeWhere, RejectionFilters, latest
 
@@ -86,11 +87,47 @@ def outdated(reads: Reads, episode_ids: Collection[int]) -> set[int]:
 
 
 def called_wrong(reads: Reads, episode_ids: Collection[int]) -> set[int]:
-    """Return those that were told to factbook on purpose, and of which nothing is right."""
+    """Return those that were told to factbook on purpose, and of which nothing is right.
+
+    That is what their owner called wrong, or put other words in the place of.
+    """
     told = [id_ for id_, head in reads.heads(episode_ids).items() if head.told]
-    where = {**_STATED, "episode_id": told, "status": Other(Status.MERGED_INTO)}
-    groups = reads.tally(CITED, ("episode_id",), where, most="confidence") if told else {}
-    return {episode_id for (episode_id,), facts in groups.items() if facts.most == 0}
+    wrong, right = set[int](), set[int]()
+    for row, life in _stated(reads, told):
+        is_wrong = life.confidence == 0 or _corrected(reads, life)
+        (wrong if is_wrong else right).add(row.episode_id)
+    return wrong - right
+
+
+def replaced(reads: Reads, episode_ids: Collection[int]) -> dict[int, int]:
+    """Return the fact that holds now in the place of what episodes last said, by episode."""
+    ends: dict[int, int] = {}
+    for row, life in _stated(reads, episode_ids):
+        end, seen = life, {life.id}
+        while (after := end.superseded_by or end.merged_into_id) is not None and after not in seen:
+            seen.add(after)
+            end = lives_by_id(reads, [after])[after]
+        if end.id != life.id and end.current and end.confidence > 0:
+            ends[row.episode_id] = end.id
+    return ends
+
+
+def _stated(reads: Reads, episode_ids: Collection[int]) -> Iterator[tuple[EvidenceRow, Life]]:
+    """Return what episodes state that was not merged into something else, with the facts."""
+    return (
+        (row, life)
+        for row, life in (supporting(reads, episode_ids) if episode_ids else ())
+        if life.kind is not FactKind.OBSERVATION and life.status is not Status.MERGED_INTO
+    )
+
+
+def _corrected(reads: Reads, life: Life) -> bool:
+    """Tell whether its owner put other words in the place of a fact."""
+    if life.status is not Status.SUPERSEDED or life.superseded_by is None:
+        return False
+    low, high = sorted((life.id, life.superseded_by))
+    pairs = reads.find(PAIR, {"low_id": low, "high_id": high})
+    return any(pair.rule == policy.CORRECTION for pair in pairs)
 
 
 def stating(reads: Reads, episode_ids: Collection[int]) -> set[int]:

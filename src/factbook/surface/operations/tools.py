@@ -64,7 +64,7 @@ _TURN: Final = _object(
     bears=_SHARE,
 )
 _MEMORY: Final = _object(
-    ["turn"],
+    ["turn", "replaced_by"],
     id=_TEXT,
     text=_TEXT,
     kind=_TEXT,
@@ -74,6 +74,7 @@ _MEMORY: Final = _object(
     by=_TEXT,
     source=_TEXT,
     turn=_TURN,
+    replaced_by=_TEXT,
 )
 _COUNTED: Final = _object(label=_TEXT, count=_WHOLE, newest=_MAYBE, facts=_list(_TEXT))
 _MEMORIES: Final = _object(
@@ -475,6 +476,8 @@ def memory_record(hit: Hit) -> dict[str, object]:
     where = hit.project.rstrip("/").rpartition("/")[2] or hit.source.rpartition("/")[2]
     text = " ".join(hit.text.split())
     record = _memory(hit, text=text, kind=hit.kind, by=hit.by, where=where)
+    if hit.replaced_by is not None:
+        record["replaced_by"] = f"f{hit.replaced_by}"
     record["source"] = shorten(str(record["source"]), 60)
     while (size := _size(record)) > HIT_BYTES and text:
         text = text[: -max(1, (size - HIT_BYTES) // 4)]

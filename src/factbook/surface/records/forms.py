@@ -72,7 +72,7 @@ FORMS: Final[dict[str, str | Callable[[Any], Record]]] = {
     " superseded_by:f pinned owner host project session",
     "FileReport": "path host state read_bytes error",
     "Hit": "id kind text score confidence occurred_at source position host project session"
-    " predicate object count trust role by bearing turn evidence",
+    " predicate object count trust role by bearing replaced_by:f turn evidence",
     "Turn": "id asked passages ended outcome files records began until",
     "ImportReport": "owner at dry_run records added known kept_out still_here unread incomplete"
     " left",

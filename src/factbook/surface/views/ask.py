@@ -127,6 +127,7 @@ def _hit(
         text.fit(text.one_line(home_path(hit.project)), 28, keep="end"),
         "confidence " + page.paint(f"{hit.confidence:.2f}", sure),
         hit.id,
+        page.paint(_replaced(hit), "yellow"),
         f"{count(hit.count)} times" if hit.count > 1 else "",
     ]
     page.line(indent + page.paint(" · ", "dim").join(part for part in parts if part))
@@ -409,7 +410,12 @@ def found(page: Page, hits: Sequence[Hit]) -> None:
     for hit in hits:
         date = (hit.timestamp or "no date")[:10]
         lead = f"{hit.id.ljust(width)}  {date}  {hit.confidence:.2f}  "
-        page.say(text.one_line(hit.text), lead=lead, lines=3)
+        over = f" ({_replaced(hit)})" if hit.replaced_by is not None else ""
+        page.say(text.one_line(hit.text) + over, lead=lead, lines=3)
+
+
+def _replaced(hit: Hit) -> str:
+    return "" if hit.replaced_by is None else f"replaced by f{hit.replaced_by}"
 
 
 def context(page: Page, prompt: PromptContext) -> None:
