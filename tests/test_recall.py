@@ -178,6 +178,41 @@ def test_a_time_with_nothing_in_it_is_said(memory: Memory) -> None:
     assert answer.hits
 
 
+def test_where_nothing_was_then_what_was_done_at_other_times_is_shown(tmp_path: Path) -> None:
+    """What was talked of at other times stays in for what it tells, and hides no log."""
+    log = tmp_path / "5e55104e-0000-4000-8000-000000000001.jsonl"
+    lines = [
+        record("user", "u1", 9, "release the shop"),
+        call("a1", 9, "Bash", command="make build"),
+        record("assistant", "a2", 9, [{"type": "text", "text": "The build broke on a lock."}]),
+    ]
+    log.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    said = [
+        "My rye bread does not rise.",
+        "Feed the starter twice.",
+        "The build of the shed broke.",
+    ]
+    chat = tmp_path / "chat.jsonl"
+    chat.write_text(
+        "".join(
+            json.dumps({"session_id": "s", "role": "user", "content": text}) + "\n" for text in said
+        ),
+        encoding="utf-8",
+    )
+    with Memory(tmp_path / "m.db", clock=FrozenClock(NOW), key_file=tmp_path / "key") as memory:
+        memory.ingest([chat])
+        only = memory.recall("what broke the build yesterday?", turns=True)
+        assert only.hits[0].text == said[2]
+        memory.erasure.erase_episode(int(only.hits[0].id[1:]))
+        memory.ingest([log])
+        memory.embed()
+        answer = memory.recall("what broke the build yesterday?", turns=True)
+        assert answer.outside
+        assert "The build broke on a lock." in answer.hits[0].text
+        dated = [hit.occurred_at is not None for hit in answer.hits]
+        assert dated == sorted(dated, reverse=True)
+
+
 def test_filters_hold(memory: Memory) -> None:
     since = NOW - 10 * DAY_MS
     for hit in memory.recall("auth", filters=Filters(since=since)).hits:

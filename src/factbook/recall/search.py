@@ -46,6 +46,7 @@ from factbook.recall.time_expressions import Window, without
 from factbook.recall.turns import NO_TURNS, TurnWords, by_turn
 from factbook.recall.understood import (
     Understood,
+    answers,
     is_told,
     told_then,
     understood,
@@ -257,9 +258,9 @@ class Engine:
                         filters, since=window.since, until=window.until, turns_any_time=anywhen
                     )
                     answer = answer_to(asked, then)
-                    if answer.hits:
+                    if answers(answer.hits, window):
                         break
-            if answer is None or not answer.hits:
+            if answer is None or window is None or not answers(answer.hits, window):
                 answer = answer_to(asked, filters)
             if passive:
                 return answer

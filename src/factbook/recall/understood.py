@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from factbook import policy
 from factbook.errors import ReaderError
 from factbook.language.reader.read import read
 from factbook.language.reader.reading import Reading
@@ -129,11 +130,18 @@ def _reads(says: Callable[[Window, Reading], bool], window: Window, question: st
         return False
 
 
+def answers(hits: Sequence[Hit], window: Window) -> bool:
+    """Say whether hits answer a question of a time: some are of it, or tell of what is asked."""
+    return any(within(hit.occurred_at, window) or hit.bearing >= policy.SAID_BEARS for hit in hits)
+
+
 def within_first(hits: Sequence[Hit], window: Window | None) -> list[Hit]:
-    """Return hits in their order, but those within a window before those of other times."""
+    """Return hits in their order, but those within a window first, and those of no time last."""
     if window is None or not _puts_first(window):
         return list(hits)
-    return sorted(hits, key=lambda hit: not within(hit.occurred_at, window))
+    return sorted(
+        hits, key=lambda hit: (not within(hit.occurred_at, window), hit.occurred_at is None)
+    )
 
 
 def within(at: Millis | None, window: Window) -> bool:
