@@ -170,6 +170,8 @@ LONG = b'"params":{"x":' + b"7" * 5_000 + b"}"
         (b'{"jsonrpc":"2.0","id":10,"method":"ping",}\n', 10, -32700),
         (b'{"jsonrpc":"2.0","id":"h","method":"pi', "h", -32700),  # a half line, and the end
         (b'{"method":"tools/call","params":{"arguments":{"id":5}', None, -32700),
+        (b'{"jsonrpc":"2.0","method":bad,"params":{"x":"}"},"id":32}\n', 32, -32700),
+        (b'{"jsonrpc":"2.0","method":"ping","params":{"y":1,"id":5}\n', None, -32700),  # cut
         (b'{"id":11,' + PING + b"," + HUGE + b"}\n", 11, -32600),
         (b"{" + HUGE + b"," + PING + b',"id":12}\n', 12, -32600),
         (b"{" + HUGE + b"," + PING + b',"jsonrpc":"2.0","id":"z" }\r\n', "z", -32600),

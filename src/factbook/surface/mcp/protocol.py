@@ -30,6 +30,7 @@ _ENDS: Final = 300  # bytes of a line that cannot be read in which its id is loo
 _ID: Final = rb'"id"\s*:\s*(-?\d{1,18}|"[^"\\]*")\s*'
 _BEGINS: Final = re.compile(rb'\s*\{\s*(?:"jsonrpc"\s*:\s*"2.0"\s*,\s*)?' + _ID + rb"[,}]")
 _CLOSES: Final = re.compile(rb"[,{]\s*" + _ID + rb"\}\s*\n\Z")
+_STRING: Final = re.compile(rb'"(?:[^"\\]|\\.)*"')
 _BREAKS: Final = str.maketrans({c: f"\\u{ord(c):04x}" for c in "\u2028\u2029\x85"})
 
 Params = Mapping[str, Any]
@@ -143,8 +144,8 @@ class Loop:
         try:
             message = json.loads(line, parse_int=_whole)
         except (ValueError, RecursionError) as error:
-            closes = line[-_ENDS:] if isinstance(error, RecursionError) else b""
-            number = _number_in(line[:_ENDS], closes)
+            whole = isinstance(error, RecursionError) or _closed(line)
+            number = _number_in(line[:_ENDS], line[-_ENDS:] if whole else b"")
             self._reply(_refusal(number, RPCError(PARSE_ERROR, "the line is no JSON")))
             return
         if not isinstance(message, list):
@@ -268,6 +269,15 @@ def _is_number(number: object) -> TypeGuard[str | float]:
 def _whole(digits: str) -> float:
     """Read a whole number, of as many digits as there are: Python refuses very long ones."""
     return int(digits) if len(digits) <= _DIGITS else math.inf
+
+
+def _closed(line: bytes) -> bool:
+    """Tell whether the last brace of a line that is no JSON closes its first, as far as one sees.
+
+    Else what stands last may be an argument, of a line that was cut.
+    """
+    bare = _STRING.sub(b"", line)
+    return b'"' not in bare and bare.count(b"{") == bare.count(b"}")
 
 
 def _number_in(begins: bytes, closes: bytes) -> str | float | None:
