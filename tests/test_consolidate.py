@@ -15,7 +15,7 @@ import pytest
 import forked
 from conftest import Cli
 from factbook import policy
-from factbook.errors import FactbookError, UsageError
+from factbook.errors import FactbookError, NotFound, UsageError
 from factbook.maintenance.consolidate import AlreadyRunning, PairQuestion, RunReport
 from factbook.maintenance.verdict_queue import CallReport, JudgeRulings, Missed
 from factbook.memory import Memory
@@ -385,7 +385,7 @@ def test_an_undone_night_leaves_what_was_there_before(diary: Diary) -> None:
     assert set(diary.facts()) == set(before)
     with pytest.raises(UsageError, match="undone already"):
         diary.memory.maintenance.undo(report.run_id)
-    with pytest.raises(UsageError, match="does not exist"):
+    with pytest.raises(NotFound, match="no run 99"):
         diary.memory.maintenance.undo(99)
 
 

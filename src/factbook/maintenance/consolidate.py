@@ -22,7 +22,7 @@ import numpy as np
 
 from factbook import policy
 from factbook.embed.halves import unpacked
-from factbook.errors import FactbookError, StoreError, UsageError
+from factbook.errors import FactbookError, NotFound, StoreError, UsageError
 from factbook.gate.judge import JudgedClaim, Judgement, Relation, judge, read
 from factbook.gate.related import DOUBTED, MAY_BE_OVER, REWORDED, doubt, hardly_doubted
 from factbook.language.reader.relate import RELATER, Relater
@@ -255,9 +255,12 @@ class Consolidation:
         now = self._clock()
         with only_run(self._store, self._clock):
             run = run_of(self._store, run_id)
-            if run is None or run.state == "undone":
-                known = "was undone already" if run else "does not exist"
-                raise UsageError(detail=f"run {run_id} {known}; `factbook runs` lists the runs")
+            if run is None:
+                raise NotFound(what="run", name=run_id, hint="`factbook runs` lists the runs.")
+            if run.state == "undone":
+                raise UsageError(
+                    detail=f"run {run_id} was undone already; `factbook runs` lists the runs"
+                )
             events = self._store.find(EVENT, {"run_id": run_id, "target_kind": "fact"})
             undoable = [event for event in events if "after" in event.detail or event.op == "store"]
             facts = [event.target_id for event in undoable]
