@@ -135,6 +135,20 @@ def test_rows_and_time_are_bounded(told: Memory) -> None:
         told.sql(f"{numbers} LIMIT -1 OFFSET 1000000000000", seconds=0.05)
 
 
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("DELETE FROM facts", "may only read"),
+        ("UPDATE fact_row SET statement = ''", "may only read"),
+        ("SELECT * FROM facts WHERE id = ?", "--param"),
+        ("SELECT 1 UNION ALL SELECT 2", "--limit"),
+    ],
+)
+def test_what_to_do_is_said_as_it_is_typed(told: Memory, query: str, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        told.sql(query, limit=1)
+
+
 def test_few_rows_that_are_long_are_bounded_as_well(
     told: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -25,6 +25,7 @@ _TELLS: Final = {  # pragmas that change something when they have an argument
     "application_id", "data_version", "encoding", "freelist_count", "journal_mode", "page_count",
     "page_size", "schema_version", "user_version"
 }  # fmt: skip
+_OF_A_VIEW: Final = "cannot modify"  # how SQLite begins: it asks no authorizer about a view
 _STEPS: Final = 1_000  # of SQLite's machine between two looks at the clock: below a millisecond
 _LONGEST: Final = 64_000_000  # bytes of one value, and of what a function joins to one
 _MOST: Final = 256_000_000  # characters and bytes of an answer: what is still held in memory easily
@@ -69,7 +70,7 @@ def select(
             if limit is not None and len(rows) == limit:
                 raise UsageError(
                     detail=f"the query gives more than {limit} rows; narrow it with WHERE or LIMIT,"
-                    " or allow more with `limit`"
+                    " or allow more with `--limit` (in Python `limit`)"
                 )
             size += sum(len(value) for value in row if isinstance(value, str | bytes))
             if size > _MOST:
@@ -83,17 +84,17 @@ def select(
     except apsw.InterruptError:
         raise UsageError(
             detail=f"the query did not end within {seconds:g} seconds; narrow it, or allow more"
-            " with `seconds`"
+            " with `--timeout` (in Python `seconds`)"
         ) from None
     except (apsw.AuthError, apsw.ReadOnlyError, apsw.ExecTraceAbort) as error:
-        why = "it is more than one statement" if statements > 1 else str(error)
+        raise _refused("it is more than one statement" if statements > 1 else str(error)) from error
+    except apsw.BindingsError as error:
         raise UsageError(
-            detail=f"the query was refused ({why}): one SELECT, VALUES, EXPLAIN or PRAGMA that only"
-            " tells something is allowed"
+            detail=f"the query has other places for values than values were given ({error}); give"
+            " `--param VALUE` once for each ? (in Python `params`)"
         ) from error
     except (
         apsw.SQLError,
-        apsw.BindingsError,
         apsw.TooBigError,
         apsw.MismatchError,
         apsw.RangeError,
@@ -106,10 +107,19 @@ def select(
                 detail=f"a text of the answer is none ({error}); ask for bytes as they are, or with"
                 " hex(). If it is stored as a text, the file is damaged: factbook doctor says so"
             ) from error
+        if _OF_A_VIEW in str(error):
+            raise _refused(str(error)) from error
         raise UsageError(detail=f"the query cannot be answered ({error})") from error
     if not statements:
         raise UsageError(detail="the query is empty; give one SELECT")
     return rows
+
+
+def _refused(why: str) -> UsageError:
+    return UsageError(
+        detail=f"the query was refused ({why}): it may only read, by one SELECT, VALUES, EXPLAIN or"
+        " PRAGMA that only tells something"
+    )
 
 
 def _allowed(
