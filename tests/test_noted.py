@@ -211,6 +211,13 @@ def test_a_secret_is_taken_out_and_said(memory: Memory) -> None:
     assert "hunter2" not in noted.fact.statement
 
 
+def test_of_nothing_but_a_secret_no_shell_is_kept(memory: Memory) -> None:
+    for said in ("My password is hunter2zQ9!", "the password: hunter2zQ9!"):
+        with pytest.raises(UsageError, match="nothing to remember but a secret"):
+            memory.review.note(said)
+    assert memory.query_facts() == []
+
+
 def test_a_correction_without_a_quote_waits_for_its_owner(memory: Memory) -> None:
     fact = memory.remember("The staging port is 5433.")
     noted = memory.review.note("The staging port is 5434.", instead_of=fact.id)
