@@ -16,6 +16,9 @@ no training ever saw are read by default.
 - `pairs`: what becomes of two statements that are remembered one after the other, after a night:
   of changes those that are settled or asked about; of rewordings those that are joined; of
   look-alikes those that are harmed (merged or retired) or asked about.
+- `people`: of people who each tell eighteen things, a day apart, with a night after each: changes
+  that are settled or asked about, rewordings that are joined, and of a hundred statements that hold
+  those that are gone; of what is asked about, how much is neither.
 - `voices`: stretches of a message that are not its writer's own words, messages wholly their
   writer's own of which something is taken for others', and clauses of `chats` that are to be kept
   of which something is.
@@ -326,6 +329,61 @@ def became(rows: Sequence[Row]) -> Iterator[tuple[str, bool]]:
         yield verdict, " ".join(row["new"].split()) in stands
 
 
+def people(rows: Sequence[Row], show: Show) -> dict[str, float]:
+    """Let each owner tell something a day, with a night after it; see what is known at the end."""
+    counts: Counter[str] = Counter()
+    with TemporaryDirectory() as folder:
+        path, now = Path(folder) / "people.db", START
+        with Memory(path, clock=lambda: now, key_file=path.with_name("key")) as memory:
+            ids: list[list[int]] = [[] for _ in rows]
+            for day in range(max(len(row["said"]) for row in rows)):
+                for n, row in enumerate(rows):
+                    for text in row["said"][day : day + 1]:
+                        ids[n].append(memory.remember(text, owner=row["a"]).id)
+                now += 8 * 3_600_000
+                memory.consolidate()
+                now += 16 * 3_600_000
+            asked = {question.ids for question in memory.review.questions(owner=EVERYONE)}
+            lives = lives_by_id(memory.store, sorted({one for told in ids for one in told}))
+    for row, told in zip(rows, ids, strict=True):
+        at = {one: n for n, one in enumerate(told)}
+        for label in ("change", "reword"):
+            for i, j in row[label]:
+                older, newer = lives[told[i]], lives[told[j]]
+                joined = told[i] == told[j] or told[j] == older.merged_into_id
+                joined = joined or told[i] == newer.merged_into_id
+                pair = (min(told[i], told[j]), max(told[i], told[j]))
+                counts[label] += 1
+                counts[f"{label} joined"] += joined
+                counts[f"{label} settled"] += not joined and not older.current
+                counts[f"{label} asked"] += not joined and older.current and pair in asked
+        over = {i for i, _ in row["change"]}
+        said_again = {n for pair in row["reword"] for n in pair}
+        for n, one in enumerate(told):
+            life, into = lives[one], lives[one].merged_into_id
+            counts["held"] += n not in over
+            wrong = into is not None and into in at and not {n, at[into]} <= said_again
+            gone = n not in over and not life.current and (wrong or into is None)
+            counts["gone"] += gone
+            if gone:
+                by = row["said"][at[into]] if into in at else life.superseded_by
+                show(f"gone: {row['said'][n]!r} by {by!r}")
+        worth = {frozenset(told[n] for n in pair) for pair in row["change"] + row["reword"]}
+        mine = [both for both in asked if at.keys() >= set(both)]
+        counts["asked"] += len(mine)
+        counts["noise"] += sum(frozenset(both) not in worth for both in mine)
+    return {
+        "changes settled": 100 * counts["change settled"] / max(1, counts["change"]),
+        "changes asked": 100 * counts["change asked"] / max(1, counts["change"]),
+        "changes joined (wrong)": 100 * counts["change joined"] / max(1, counts["change"]),
+        "rewordings joined": 100 * counts["reword joined"] / max(1, counts["reword"]),
+        "rewordings asked": 100 * counts["reword asked"] / max(1, counts["reword"]),
+        "of what holds, gone (wrong)": 100 * counts["gone"] / max(1, counts["held"]),
+        "questions": counts["asked"],
+        "questions about neither": 100 * counts["noise"] / max(1, counts["asked"]),
+    }
+
+
 def voices(rows: Sequence[Row], show: Show) -> dict[str, float]:
     """Hold the words that are taken for others' against those that are."""
     tally = Tally()
@@ -473,6 +531,7 @@ SETS: Final[Mapping[str, Callable[[Sequence[Row], Show], dict[str, float]]]] = {
     "names": names,
     "prompts": prompts,
     "pairs": pairs,
+    "people": people,
     "voices": voices,
     "claims": claims,
     "talk": claims,

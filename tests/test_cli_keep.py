@@ -551,7 +551,7 @@ def test_undo_takes_a_run_back(evening: Cli, db: Path) -> None:
     assert not listed & set(new)
     assert evening("runs", "--json").json()["runs"][0]["state"] == "undone"
     evening("consolidate", "--undo", "1", code=2)
-    evening("consolidate", "--undo", "9", code=2)
+    evening("consolidate", "--undo", "9", code=8)
     evening("consolidate", "--undo", "0", code=2)
     evening("consolidate", "--undo", "1", "--dry-run", code=2)
 

@@ -91,15 +91,18 @@ class Joining:
         }
 
     def take(self, episode: Episode) -> tuple[Episode, Episode | None]:
-        """Take the next episode; return it, and the call that it answers, with its answer."""
+        """Take the next episode; return it, and the call that it answers, with its answer.
+
+        A call that waits no longer, as too many do, is returned in its place, without one.
+        """
         if episode.injected:
             return episode, None
         if _is_over(episode):
             return episode, replace(episode, answer=Answer(Outcome.DONE, ""))
         if waits(episode):
             self._open[episode.call_id or episode.subject] = episode
-            _bound(self._open)
-        elif episode.kind is EpisodeKind.TOOL_RESULT:
+            return episode, _bound(self._open)
+        if episode.kind is EpisodeKind.TOOL_RESULT:
             call = self._open.pop(episode.call_id or episode.subject, None)
             call = call or self._open.pop(episode.subject, None)
             return self._joined(episode, call)
@@ -214,9 +217,9 @@ class Joining:
                 del self._failures[key]  # too much in between is no reason any more
 
 
-def _bound(waiting: dict[str, Any]) -> None:
-    if len(waiting) > policy.OPEN_CALLS:
-        del waiting[next(iter(waiting))]  # the oldest
+def _bound(waiting: dict[str, Any]) -> Any:
+    """Take out and return the oldest where too many wait; else return None."""
+    return waiting.pop(next(iter(waiting))) if len(waiting) > policy.OPEN_CALLS else None
 
 
 def _goes_on(call: Episode, process: str) -> bool:
