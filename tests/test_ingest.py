@@ -203,6 +203,15 @@ def test_progress_adds_up_to_the_size_of_the_files(tmp_path: Path, logs: Path) -
         assert sum(done) == total
 
 
+def test_progress_counts_what_is_kept(tmp_path: Path, logs: Path) -> None:
+    with open_memory(tmp_path) as memory:
+
+        def kept(count: int) -> None:
+            assert not count or memory.stats().counts["episodes"] > 0
+
+        memory.ingest([logs], progress=kept)
+
+
 def test_a_record_that_reuses_an_id_with_other_words_is_kept_too(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     base = {"type": "user", "uuid": "same", "sessionId": "s"}

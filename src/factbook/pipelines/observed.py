@@ -88,10 +88,10 @@ def ingest_files(
 ) -> IngestReport:
     """Read every file from where it stopped and write what it says.
 
-    `progress` is called with the number of bytes done since its last call. A file that cannot be
-    read is reported and the others go on; an error of the store ends the run. `workers` is the
-    number of processes that read beside this one: 0 for none, None for what the machine and the
-    amount of work suggest.
+    `progress` is called with the number of bytes that were read and kept since its last call. A
+    file that cannot be read is reported and the others go on; an error of the store ends the run.
+    `workers` is the number of processes that read beside this one: 0 for none, None for what the
+    machine and the amount of work suggest.
     """
     store = context.store
     report = IngestReport(unsupported=list(discovery.unsupported), skipped=list(discovery.skipped))
@@ -101,7 +101,7 @@ def ingest_files(
         kept = key if key in known else context.resources.screened(key)  # a path may hold a secret
         if kept in known:
             known[key] = known[kept]
-    work = _Pending(context, report)
+    work = _Pending(context, report, progress or (lambda _: None))
     with _Reading(context, discovery.files, known, workers=workers) as reading:
         for number, file in enumerate(discovery.files):
             state = known.get(file_key(file))
@@ -117,8 +117,6 @@ def ingest_files(
                         seen.state = "grown" if state else "new"
                     seen.read_bytes += step.read_bytes
                     work.add(step)
-                    if progress:
-                        progress(step.read_bytes)
             except (OSError, InputError) as error:
                 seen.state, seen.error = "failed", str(error)
     work.flush()
@@ -229,9 +227,12 @@ def _size(path: Path) -> int:
 class _Pending:
     """Steps that wait to be written together: many small files share one transaction."""
 
-    def __init__(self, context: Context, report: IngestReport) -> None:
+    def __init__(
+        self, context: Context, report: IngestReport, progress: Callable[[int], None]
+    ) -> None:
         self._context = context
         self._report = report
+        self._progress = progress
         self._ops: list[Op] = []
         self._trigger = Trigger.SESSION_LOG  # of all that waits
         self._bytes = 0
@@ -253,4 +254,5 @@ class _Pending:
         self._report.receipt.add(receipt)
         self._report.lines.add(self._lines)
         self._report.read_bytes += self._bytes
+        self._progress(self._bytes)
         self._ops, self._bytes, self._lines = [], 0, LineCount()

@@ -37,7 +37,7 @@ from typing import (
     get_type_hints,
 )
 
-from factbook.errors import FactbookError, UsageError
+from factbook.errors import FactbookError, StoreMissing, UsageError
 from factbook.model.facts import ME, Everyone
 
 if TYPE_CHECKING:
@@ -470,6 +470,20 @@ class Run:
                 )
             )
         return self._memory
+
+    def open_or_empty(self, *, redact: bool) -> Memory:
+        """Open the memory for reading, and an empty one that nobody keeps where there is none."""
+        from tempfile import TemporaryDirectory
+
+        from factbook.memory import Memory
+
+        try:
+            return self.open(Effect.READS, redact=redact)
+        except StoreMissing:
+            folder = Path(self._opened.enter_context(TemporaryDirectory(prefix="factbook-")))
+            self.db = folder / "empty.db"
+            Memory(self.db, key_file=folder / "key", model=None).close()
+            return self.open(Effect.READS, redact=redact)
 
     def spelled(self, owner: str) -> str:
         """Return an owner as the memory writes them, where it knows them."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -24,6 +25,9 @@ EXIT_INPUT: Final = 3  # a part of the input could not be read; the rest was
 _NO_REDACT: Final = "--no-redact is on: secrets are stored and shown as they are"
 _STOPPED: Final = (
     "stopped; all that was written before is kept, and `factbook ingest` goes on from there"
+)
+_STOPPED_AT_ONCE: Final = (
+    "stopped before anything was written; the next `factbook ingest` begins at the same place"
 )
 
 
@@ -127,16 +131,22 @@ def _read(run: Run, discovery: Discovery, *, workers: int | None) -> IngestRepor
 
     total = sum(_size(file.path) for file in discovery.files)
     reading = bar("reading", total=total, unit="bytes", quiet=run.quiet)
-    with _told_where_stopped(run), reading as advance:
+    before = run.memory.stats().counts["episodes"]
+
+    def stopped() -> str:
+        kept = run.memory.stats().counts["episodes"] - before
+        return _STOPPED if kept else _STOPPED_AT_ONCE
+
+    with _told_where_stopped(run, stopped), reading as advance:
         return run.memory.ingest(discovery=discovery, progress=advance, workers=workers)
 
 
 @contextmanager
-def _told_where_stopped(run: Run, said: str = _STOPPED) -> Iterator[None]:
+def _told_where_stopped(run: Run, said: Callable[[], str] = lambda: _STOPPED) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        run.screen.note(said)
+        run.screen.note(said())
         raise
 
 
@@ -198,10 +208,12 @@ def import_(
         raise UsageError(detail="an export says whose it is; --owner is for a memory.json")
     if no_redact:
         run.screen.note(_NO_REDACT)
-    memory = run.open(Effect.READS if dry_run else Effect.CREATES, redact=not no_redact)
+    redact = not no_redact
+    opened = run.open_or_empty if dry_run else partial(run.open, Effect.CREATES)
+    memory = opened(redact=redact)
     again = "stopped; run it again, and it goes on: what has come is not doubled"
     importing = bar("importing", total=_size(path), unit="bytes", quiet=run.quiet)
-    with _told_where_stopped(run, again), importing as advance:
+    with _told_where_stopped(run, lambda: again), importing as advance:
         done = memory.import_(path, dry_run=dry_run, progress=advance, owner=owner)
     embedded, interrupted = 0, False
     trouble: FactbookError | None = None
