@@ -493,6 +493,12 @@ def test_the_command_line_counts(filled: Cli) -> None:
 
 
 def test_a_misspelt_predicate_is_answered_with_what_is_near(filled: Cli) -> None:
+    for command in ("facts", "recall x", "timeline", "sessions"):
+        done = filled(*command.split(), "--host", "nowhere")
+        assert "Nothing was read of 'nowhere'; there are claude-code." in done.out + done.err
+    done = filled("facts", "--session", "none")
+    assert "No session is 'none'" in done.out + done.err
+    assert "'' is not a moment" in filled("recall", "x", "--since", "", code=2).err
     said = "No fact has the predicate 'comitted'; did you mean committed?"
     for command in ("facts", "count"):
         assert said in filled(command, "-p", "comitted").out

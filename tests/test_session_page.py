@@ -351,6 +351,7 @@ def test_the_command_shows_a_page_and_its_record(cli: Cli, sample_log: Path) -> 
     assert PASSWORD not in shown + json.dumps(page)
     assert "tower" not in cli("sessions", SESSION, "--host", "codex", code=2).out
     assert "did you mean" in cli("sessions", "5a3f", code=8).err
+    assert "did you mean" not in cli("sessions", "s999", code=8).err
 
 
 def test_what_is_stored_is_escaped_and_redacted_when_it_is_shown(cli: Cli, tmp_path: Path) -> None:

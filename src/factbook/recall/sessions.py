@@ -134,12 +134,8 @@ def session_named(states: Sequence[SourceState], name: str) -> Sequence[SourceSt
 
 
 def _nearest(sessions: Mapping[tuple[str, str], Sequence[SourceState]], said: str) -> str:
-    # The beginning of an id is compared with the beginnings of all.
-    known = {
-        form: key
-        for key, of_it in sessions.items()
-        for form in (f"s{of_it[0].id}", key[1][: len(said)].casefold())
-    }
+    # The beginning of an id is compared with the beginnings of all; no number is near to another.
+    known = {key[1][: len(said)].casefold(): key for key in sessions}
     near = dict.fromkeys(known[form] for form in difflib.get_close_matches(said, known, _NEAREST))
     meant = " or ".join(f"s{sessions[key][0].id} ({key[1]})" for key in near)
     listed = "`factbook sessions` lists them."

@@ -85,8 +85,8 @@ class Narrow:
     min_confidence: Annotated[float, Arg(metavar="X")] = 0.0
     subject: Annotated[str, Arg("Only of this subject.", metavar="NAME")] = ""
     object_: Annotated[str, Arg("Only with exactly this object.", metavar="TEXT")] = ""
-    since: Annotated[str, Arg(f"Not before: {WHEN}.", metavar="WHEN")] = ""
-    until: Annotated[str, Arg("Before this moment.", metavar="WHEN")] = ""
+    since: Annotated[str | None, Arg(f"Not before: {WHEN}.", metavar="WHEN")] = None
+    until: Annotated[str | None, Arg("Before this moment.", metavar="WHEN")] = None
     host: Annotated[str, Arg(metavar="AGENT", known=("claude-code", "codex", "gemini-cli"))] = ""
     project: Annotated[str, Arg(metavar="FOLDER")] = ""
     session: Session = ""
@@ -160,9 +160,9 @@ class Llm:
         )
 
 
-def moment_of(option: str, value: str) -> Millis | None:
-    """Read the moment that an option names; None where it names none."""
-    if not value:
+def moment_of(option: str, value: str | None) -> Millis | None:
+    """Read the moment that an option names; None where it is not given."""
+    if value is None:
         return None
     from factbook.recall.time_expressions import now_ms, parse_moment
 

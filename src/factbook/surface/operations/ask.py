@@ -81,7 +81,7 @@ def recall(
         raise UsageError(detail="the question is empty; ask something, in your own words")
     filters = _of_kind(narrow.filters(whose.about), kind)
     answer = run.memory.recall(question, limit=limit, filters=filters, turns=not single)
-    unknown = "" if answer.hits else _unknown_predicate(run, filters)
+    unknown = [] if answer.hits else _unknown(run, filters)
     shown = [
         hit.evidence[0].episode_id for hit in answer.hits if hit.kind == "fact" and hit.evidence
     ]
@@ -89,7 +89,7 @@ def recall(
     return Outcome(
         record=answer,
         show=lambda page: views.ask.answer(page, answer, episodes=episodes, redact=run.redact),
-        notes=[unknown] if unknown else (),
+        notes=unknown,
         nothing_of=None if answer.hits else whose.about,
     )
 
@@ -202,7 +202,7 @@ def facts(
     if not first:
         return Outcome(
             record={"facts": iter(())},
-            show=_unknown_predicate(run, filters)
+            show="\n".join(_unknown(run, filters))
             or "No facts match. `factbook stats` lists the predicates that there are.",
             nothing_of=filters.owner,
         )
@@ -244,16 +244,16 @@ def count(
 
 
 def _computed(run: Run, counted: Computed, filters: Filters) -> Outcome:
-    unknown = "" if counted.total else _unknown_predicate(run, filters)
+    unknown = [] if counted.total else _unknown(run, filters)
     return Outcome(
         record=counted,
-        show=unknown or (lambda page: views.counted.computed(page, counted)),
+        show="\n".join(unknown) or (lambda page: views.counted.computed(page, counted)),
         nothing_of=None if counted.total else filters.owner,
     )
 
 
-def _unknown_predicate(run: Run, filters: Filters) -> str:
-    """Return what to say of predicates that no fact has, where others are near; else nothing."""
+def _unknown(run: Run, filters: Filters) -> list[str]:
+    """Return what to say of names that nothing is called by, predicates where others are near."""
     there = run.memory.sources.predicates(owner=filters.owner)
     said = []
     for predicate in filters.predicates:
@@ -261,7 +261,14 @@ def _unknown_predicate(run: Run, filters: Filters) -> str:
         if near:
             meant = " or ".join(near)
             said.append(f"No fact has the predicate {predicate!r}; did you mean {meant}?")
-    return "\n".join(said)
+    sources = [state.source for state in run.memory.sources.sessions(owner=filters.owner)]
+    hosts = sorted({source.host for source in sources} - {""})
+    if filters.host and filters.host not in hosts:
+        known = f"there are {', '.join(hosts)}" if hosts else "there is none"
+        said.append(f"Nothing was read of {filters.host!r}; {known}.")
+    if filters.session and all(filters.session != source.session for source in sources):
+        said.append(f"No session is {filters.session!r}; `factbook sessions` lists them.")
+    return said
 
 
 def _disputes(run: Run, filters: Filters) -> dict[int, list[str]]:
@@ -334,6 +341,7 @@ def timeline(
     return Outcome(
         record={"entries": iter(hits)},
         show=lambda page: views.ask.timeline(page, hits),
+        notes=[] if hits else _unknown(run, filters),
         nothing_of=None if hits else filters.owner,
     )
 
@@ -369,6 +377,7 @@ def sessions(
     return Outcome(
         record={"sessions": iter(sources)},
         show=lambda page: views.ask.sessions(page, sources, of=len(matching)),
+        notes=[] if sources else _unknown(run, filters),
         nothing_of=None if sources else filters.owner,
     )
 

@@ -161,7 +161,7 @@ def search_memory(
         search_type,
         limit,
         filters=filters,
-        as_of=moment_of("as_of", as_of),
+        as_of=moment_of("as_of", as_of or None),
         session=run.session,
         owner=run.owner,
     )
@@ -317,7 +317,7 @@ def timeline(
 
 
 def _filters(since: str, until: str, project: str) -> Filters:
-    return Narrow(since=since, until=until, project=project).filters()
+    return Narrow(since=since or None, until=until or None, project=project).filters()
 
 
 @operation(TOOL, Effect.CREATES, title="Remember", output=_RECEIPT)
