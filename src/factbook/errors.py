@@ -184,9 +184,14 @@ class EmbedderMismatch(StoreError):
 
 
 class RuleError(FactbookError):
-    """{path}, line {line}: {reason}"""
+    """{where}: {reason}"""
 
     exit_code = 5
+
+    def __init__(self, *, path: object, line: int, reason: str) -> None:
+        """Name the place; line 0 is the file itself."""
+        where = f"{path}, line {line}" if line else str(path)
+        super().__init__(path=path, line=line, reason=reason, where=where)
 
 
 class KeyFileError(FactbookError):

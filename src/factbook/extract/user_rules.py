@@ -14,7 +14,7 @@ import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, NoReturn, TypeAlias
+from typing import Any, Final, NoReturn, TypeAlias, cast
 
 from factbook.errors import FactbookError, RuleError
 from factbook.extract.base import SUBJECTS, TEXT_KINDS, Rule, parse_place, parse_template
@@ -108,9 +108,8 @@ def append_rule(path: Path, toml: str) -> None:
         finally:
             fresh.unlink(missing_ok=True)
     except RuleError as error:
-        raise RuleError(
-            path=path, line=error.details.get("line", 0), reason=error.details.get("reason", "")
-        ) from error
+        line, reason = cast("int", error.details["line"]), str(error.details["reason"])
+        raise RuleError(path=path, line=line, reason=reason) from error
     except UnicodeDecodeError as error:
         raise RuleError(path=path, line=0, reason="this is not UTF-8; save it as such") from error
     except OSError as error:

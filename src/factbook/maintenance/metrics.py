@@ -45,7 +45,7 @@ _PASSIVE: Final = "passive"
 _TOOL: Final = "tool"
 _MERGE: Final = "merge"  # the rule of pairs that say the same and were not merged by themselves
 _BY_RULES: Final = frozenset({"contradiction", "supersedes"})
-_OTHERS_WORD: Final = frozenset({"verdict", policy.CORRECTION})  # rules of what a judge or person said
+_OTHERS_WORD: Final = frozenset({"verdict", policy.CORRECTION})  # of what a judge or person said
 _SPREAD: Final = 1e-9  # below it every value is the same, and nothing correlates with it
 
 

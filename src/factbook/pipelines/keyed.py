@@ -356,7 +356,9 @@ class _Telling:
 def not_configured() -> ModelError:
     """Return the error that says that there is no model to ask."""
     return ModelError(
-        kind=ModelFailure.NOT_CONFIGURED, model="none", reason="no model is configured"
+        kind=ModelFailure.NOT_CONFIGURED,
+        model="none",
+        reason="no model is configured; set a FACTS_LLM_ variable, or say --planner rules",
     )
 
 

@@ -170,7 +170,9 @@ class Showing:
             episodes,
         )
         told: dict[object, Turn] = dict(zip(of_log, read, strict=True))
-        over = replaced(self._store, {shown[0][1].episode for shown in groups.values()} & taken_back)
+        over = replaced(
+            self._store, {shown[0][1].episode for shown in groups.values()} & taken_back
+        )
         hits = []
         for key, group in groups.items():
             (relevance, first), turn = group[0], told.get(key)

@@ -144,7 +144,7 @@ def _turn(page: Page, hit: Hit, turn: Turn, *, number: int, margin: int) -> None
     lead, indent = page.paint(f"{number}.".ljust(margin), "dim"), " " * margin
     bar = indent + page.paint("| ", "dim")
     page.say(text.one_line(turn.asked), "bold", lead=lead, lines=_HEADLINE_LINES)
-    for passage in turn.passages or [turn.ended]:
+    for passage in turn.passages or filter(None, [turn.ended]):
         page.say(text.one_line(passage), lead=bar, lines=_PASSAGE_LINES)
     if turn.ended and turn.passages:
         ended = page.paint("at the end: ", "cyan")
