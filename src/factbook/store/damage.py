@@ -53,6 +53,8 @@ _NOT_LOOKED: Final = (
     "whether the ledger is damaged was not looked at: it is large, or was found whole a short while"
     " ago; `factbook doctor` looks"
 )
+# what calls the methods of a memory, where a wrong call fails
+_CALLING: Final = frozenset({__name__, "factbook.store.named", "factbook.store.screened"})
 _AS_IT_IS: Final = {"check", "close", "reopen"}
 _LIBRARIES: Final = tuple(
     {os.path.join(sysconfig.get_path(name), "") for name in ("stdlib", "purelib", "platlib")}  # noqa: PTH118
@@ -152,11 +154,11 @@ def _is_ours(error: BaseException) -> bool:
     ours = False
     trace = error.__traceback__
     while trace is not None:
-        code = trace.tb_frame.f_code
+        path = trace.tb_frame.f_code.co_filename
         name = str(trace.tb_frame.f_globals.get("__name__", ""))
         if name.startswith("factbook."):
-            ours = ours or code.co_filename != __file__  # where a wrong call fails
-        elif name and not code.co_filename.startswith(_LIBRARIES):  # apsw adds frames of its C code
+            ours = ours or name not in _CALLING
+        elif name and not path.startswith(_LIBRARIES):  # apsw adds frames of its C code
             ours = False
         trace = trace.tb_next
     return ours

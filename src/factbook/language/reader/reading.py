@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 NOT_MEANT: Final = frozenset({"quoted", "if", "irony"})  # flags of what nobody asserts
 JOINING: Final = frozenset({"cc", "discourse", "punct"})  # relations of words that only join
-KEEP: Final = 0.45  # ours: from this chance on a clause is worth knowing in a month
+KEEP: Final = 0.28  # ours: from this chance on a clause is worth knowing in a month
 
 
 @dataclass(frozen=True, slots=True)
