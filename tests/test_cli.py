@@ -363,32 +363,6 @@ def test_ctrl_c_while_embedding_leaves_rows_waiting_and_says_so(cli: Cli, tmp_pa
         assert memory.check() == []
 
 
-def test_ctrl_c_before_anything_is_written_does_not_say_that_it_was(
-    cli: Cli, tmp_path: Path
-) -> None:
-    log, db = tmp_path / f"{SESSION}.jsonl", tmp_path / "m.db"
-    lines = (record("user", f"u{n}", f"Where is part {n} of the shelf?") for n in range(4000))
-    log.write_text("\n".join(lines) + "\n")
-    child = subprocess.Popen(
-        [sys.executable, "-m", "factbook", "ingest", str(log), "--db", str(db)],
-        env=cli.environment(),
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline and not db.exists():
-        time.sleep(0.01)
-    time.sleep(0.5)
-    child.send_signal(signal.SIGINT)
-    err = child.communicate(timeout=60)[1]
-    assert child.returncode == 130, err
-    with Memory(db, mode="write") as memory:
-        nothing = memory.stats().counts["episodes"] == 0
-        assert memory.check() == []
-    assert not (nothing and "all that was written before is kept" in err)
-    assert not (nothing and "100%" in err)
-
-
 def vectors_of(db: Path) -> int:
     """Return how many vectors a database holds while another process writes it."""
     try:
