@@ -31,6 +31,13 @@ def sessions() -> Path:
     return FOLDER / "sessions"
 
 
+def of_a_sub_agent(record: Any) -> Any:
+    """Return the record of a sub-agent that a record of progress tells of; else itself."""
+    data = record.get("data") if isinstance(record, dict) else None
+    of_agent = isinstance(data, dict) and data.get("type") == "agent_progress"
+    return data.get("message") if of_agent else record
+
+
 def claude_calls(sessions: Path) -> tuple[set[tuple[str, str]], set[str]]:
     """Count (record uuid, tool) pairs and tool_use ids with nothing but the standard library."""
     pairs: set[tuple[str, str]] = set()
@@ -44,6 +51,7 @@ def claude_calls(sessions: Path) -> tuple[set[tuple[str, str]], set[str]]:
                     record, at = decoder.raw_decode(line, at)
                 except json.JSONDecodeError:
                     break
+                record = of_a_sub_agent(record)
                 message = record.get("message") if isinstance(record, dict) else None
                 if not isinstance(message, dict) or record.get("type") != "assistant":
                     continue
