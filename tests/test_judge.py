@@ -45,6 +45,17 @@ def test_a_text_may_end_with_no_longer() -> None:
 # ------------------------------------------------------------------ unclear
 
 
+@pytest.mark.parametrize(
+    "newer",
+    ["turns out im not allergic to latex", "It turned out that I'm not allergic to latex"],
+)
+def test_what_turns_out_not_to_be_so_denies_it(newer: str) -> None:
+    found = judged("I'm allergic to latex", newer)
+    assert (found.relation, found.rule) == (Relation.CONTRADICTION, "negation")
+    other = judged("I'm allergic to nickel", newer)
+    assert other.relation is not Relation.CONTRADICTION
+
+
 def test_habits_are_not_even_suspicious() -> None:
     assert judged("Anna runs", "Anna swims").relation is Relation.DIFFERENT
 

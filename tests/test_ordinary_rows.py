@@ -12,7 +12,7 @@ from factbook.language.reader import labels
 
 SETS: Final = (
     *("chats", "pairs", "opinions", "names", "prompts", "voices"),
-    *("claims", "talk", "questions", "reports"),
+    *("claims", "talk", "questions", "reports", "people"),
 )
 PARTS: Final = ("train", "tune", "held")
 FIELDS: Final = {"clauses": "q", "opinions": "t", "names": "n", "marks": "q", "about": "n"}
@@ -80,3 +80,12 @@ def test_what_a_page_says_stands_in_it() -> None:
             assert all(quote in page["text"] for quote in said), page["title"]
             assert not set(page["facts"]) & set(page["others"]), page["title"]
     assert not set.intersection(*authors)
+
+
+@every("part", PARTS)
+def test_what_people_tell_changes_and_repeats_what_they_told_before(part: str) -> None:
+    for row in rows("people", part):
+        pairs = [tuple(pair) for label in ("change", "reword") for pair in row[label]]
+        assert row["change"]
+        assert len(set(pairs)) == len(pairs), row["a"]
+        assert all(0 <= i < j < len(row["said"]) for i, j in pairs), row["a"]

@@ -304,7 +304,7 @@ RELATED: Final[Mapping[str, float]] = MappingProxyType(
         "merge": 0.2,
         "merge_cosine": 0.25,
         "end": 0.8,
-        "end_cosine": 0.6,
+        "end_cosine": 0.6,  # by `people` of data/language/ordinary: what is less near is asked
         "ask": 3.9,  # of `doubt`
         "ask_cosine": 0.3,  # of `nearness`
     }

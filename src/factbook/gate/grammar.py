@@ -204,7 +204,7 @@ ENDINGS: Final[Mapping[str, str]] = {
     "lowered_to": "switched", "reduced_to": "switched", "extended_to": "switched",
     "postponed_to": "switched", "postponed": "switched", "rescheduled": "switched",
     "rescheduled_to": "switched", "was_postponed": "switched", "updated_to": "switched",
-    "actually": "now", "correction": "now",
+    "actually": "now", "correction": "now", "turns_out": "now", "turned_out": "now",
 }  # fmt: skip
 
 PERSON_NOUNS: Final = word_set("""

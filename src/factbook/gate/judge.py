@@ -267,7 +267,8 @@ def _by_words(old: TextReading, new: TextReading, similarity: float, text: str) 
 def _denial(old: TextReading, new: TextReading, similarity: float, table: Tables) -> Judgement:
     """Judge two texts of which exactly one denies something."""
     denying, affirming = (old, new) if old.denies else (new, old)
-    open_keys = [key for key in denying.keys if not table.mild(key) and key not in affirming.keys]
+    told = affirming.keys | denying.cue_keys  # "turns out I am not ..." denies no more than that
+    open_keys = [key for key in denying.keys if not table.mild(key) and key not in told]
     values = all(value in affirming.values for value in denying.values)
     if affirming.owned and not grammar.PERSON_NOUNS.isdisjoint(affirming.keys - denying.keys):
         return _OTHER_SUBJECT
