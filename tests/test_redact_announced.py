@@ -35,6 +35,32 @@ def test_a_name_with_a_number_is_no_password_beside_a_word_for_one(text: str) ->
     assert found(text) == []
 
 
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("eva@example.net / Autumn2031", "Autumn2031"),
+        ("eva@example.net:Harbor456", "Harbor456"),
+        ("u: eva p: Autumn2031", "Autumn2031"),
+        ("credentials eva:Autumn2031", "Autumn2031"),
+        ("SSID Dachs, key Harbor456", "Harbor456"),
+        ("guest wifi: Dachs, key: Herbst2031", "Herbst2031"),
+        ("we set password Spring41", "Spring41"),
+        ("the password (Spring41) is gone", "Spring41"),
+        ("my old password, Spring41, is out", "Spring41"),
+        ("eva's pass Autumn2031", "Autumn2031"),
+        ("her pass: Autumn2031", "Autumn2031"),
+        ("spotify pass Autumn2031", "Autumn2031"),
+        ("credentials: hunter9", "hunter9"),
+        ("PIN 40718263", "40718263"),
+        ("PIN code 7719", "7719"),
+        ("the pin of the card 7719", "7719"),
+        ("my pin for eva: Autumn2031", "Autumn2031"),
+    ],
+)
+def test_a_word_and_a_number_is_a_password_where_it_is_told_as_one(text: str, secret: str) -> None:
+    assert found(text) == [secret]
+
+
 def test_what_was_passed_is_not_known_again() -> None:
     one = Redactor(key=KEY, remembers=True)
     one.redact("PASS test_parser22\nuser bob, pass Hotel2077")

@@ -37,10 +37,16 @@ _CODE: Final = re.compile(r"\d{4,24}$")
 _DIGIT: Final = re.compile(r"\d")
 _MARKED: Final = re.compile(r"[#$%&!^*+?~@]")
 _LETTER: Final = re.compile(r"[^\W\d_]")
-ACCOUNT: Final = re.compile(
+_ACCOUNT: Final = re.compile(
     r"(?i)\b(?:user|username|usr|login|account|host|server|email|admin|root|ssh|ftp|db|wifi|ssid)\b"
 )
-"""What has a password: `pass` beside it is one."""
+# What says that `pass` is the verb, or a ticket. A noun that is not here (`netflix pass`) has a
+# password: rather too much is taken.
+_PASSES: Final = re.compile(
+    r"(?i)(?<![\w'’])(?:i|we|you|he|she|it|they|that|who|to|not|and|or|please|let \w+|"
+    r"(?:must|can?|could|will|wo|would|shall|should|may|might|do|does|did)(?:n['’]?t)?|"
+    r"bus|train|rail|season|day|ski|lift|park|museum|travel|boarding) $"
+)
 _SENTENCE: Final = re.compile(r"[ \t]+(?:[a-z]{2,}|[a-z][A-Z]?\b)")
 _AFTER_SETTING: Final = re.compile(r"\w=[^\s,()]+ $")
 _NEXT_SETTING: Final = re.compile(r"[ \t]+[\w.-]{1,40}[ \t]?[=:]")
@@ -91,13 +97,21 @@ def _believe_short_name(word: str, place: ValuePlace) -> bool:
     if place.upper and place.joint == "assign" and not place.tight:
         # the PASS of a test's report, which names a test
         return place.alone and word.isalnum() and has_both(word) and not is_numbered(word)
-    if ACCOUNT.search(place.before) is not None:
+    if _ACCOUNT.search(place.before) is not None:
         return True
     if place.joint not in _FIRM:
         return has_both(word) and _FALLBACK.search(place.before) is not None
     if place.tight or place.joint == "flag" or is_jumbled(word):
         return True
-    return has_both(word) and (place.alone or not is_numbered(word))  # `season pass: Gold2024`
+    return has_both(word) and not (is_numbered(word) and is_passed(place.before))
+
+
+def is_passed(before: str) -> bool:
+    """Tell whether a line that goes on with `pass` speaks of passing, or of a ticket.
+
+    Beside an account it is a password all the same.
+    """
+    return _PASSES.search(before) is not None and _ACCOUNT.search(before) is None
 
 
 def _believe_quoted(word: str, place: ValuePlace) -> bool:

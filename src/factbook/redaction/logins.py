@@ -7,9 +7,9 @@ from typing import Final
 
 from factbook.redaction.lazy import Lazy
 from factbook.redaction.prose import is_shaped, pair_spans, shaped_spans
-from factbook.redaction.reading import match_end, read_quoted
+from factbook.redaction.reading import read_quoted
 from factbook.redaction.spans import Span
-from factbook.redaction.values import is_mixed, is_stand_in, is_stop_word
+from factbook.redaction.values import is_mixed, is_numbered, is_stand_in, is_stop_word
 
 KINDS: Final = frozenset({"password"})
 HINT: Final = (
@@ -31,9 +31,16 @@ _PGPASS: Final = Lazy(
 _INITIALS: Final = Lazy(  # u: bob p: hunter2
     r"(?i)u(?:ser|sr)?[:=] ?[\w.@+-]{1,48}[\s,/]{1,3}p(?:w|ass)?[:=] ?([^\s,;/]{4,64})"
 )
-_WHOSE: Final = Lazy(  # the name of a user, which is no secret
+# The name of a user, which is no secret; nor is what an account or a login is called, or is with.
+# Credentials are of something (`Entra2`), or are the secret itself, which looks otherwise.
+_USER: Final = Lazy(
     r"(?i)(?:user(?:name)?|usr)s?(?: (?:is|was|name))*\s?[ :=]\s?"
-    r"[\"'`]?[^\s\"'`,;/]++(?!\s?/)"
+    r"[\"'`]?([^\s\"'`,;/:&]++)(?!\s?[/:=])"
+)
+_ACCOUNT: Final = Lazy(
+    r"(?i)(?:log(?:ged)?[ -]?in|account|credential(?=s?\W{1,3}(?-i:[A-Z])[a-z]+\d\b))s?"
+    r"(?: (?:is|was|name|with))*\s?[ :=]\s?"
+    r"([^\s\"'`,;/:&]++)(?!\s?[/:=])"
 )
 _IDENTIFIED: Final = Lazy(r"(?i)identified (?:with \w{1,40} )?(?:by|as) (?:password )?(?=\\*[\"'])")
 _REPLACED: Final = Lazy(r"(?i)\s+(?:replace|retain current password and)\s+")
@@ -62,7 +69,16 @@ def login_spans(text: str, at: int, end: int) -> Iterator[Span]:
     if initials is not None and is_shaped(initials[1]):
         yield *initials.span(1), "password"
     yield from pair_spans(text, at, end)
-    yield from shaped_spans(text, match_end(_WHOSE, text, at))
+    yield from shaped_spans(text, _behind_user(text, at))
+
+
+def _behind_user(text: str, at: int) -> int:
+    """Return where the name of a user at a hint ends: what stands behind it is none."""
+    user = _USER.match(text, at)
+    if user is not None:
+        return user.end()
+    account = _ACCOUNT.match(text, at)
+    return account.end() if account is not None and is_numbered(account[1]) else at
 
 
 def _identified_spans(text: str, at: int) -> Iterator[Span]:

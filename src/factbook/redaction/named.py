@@ -69,7 +69,7 @@ def _beside_spans(text: str, at: int, end: int, name: SecretName) -> Iterable[Sp
     if joint is not None:
         spans = list(assigned_spans(text, name, joint))
         if spans and name.sense.kind == "password" and text[name.end : name.end + 1] in _SPOKEN:
-            spans += shaped_spans(text, name.end, second=True)
+            spans += shaped_spans(text, name.end)
         further = joint.kind in LOOSE or text.startswith("{", joint.end)
         if spans or not further:
             return spans

@@ -21,13 +21,13 @@ _LOCKED: Final = (  # what people open with digits
     r"unlock|combination|voicemail|padlock"
 )
 HINT: Final = (
-    r"(?:pin|PIN|Pin|puk|PUK)s?(?:[ :='\"?]|-?[cC]ode|-?[nN]ummer)|[0-9]{3}#"
+    r"[0-9]{3}#"
     rf"|(?i:(?:{_LOCKED}) code)|[cC]ode (?:for|to|of) |(?i:cv[vc]2?[ :=#\"'])"
     r"|code(?:| is|:) [0-9]{3}"
     r"|(?i:\bssn\b|social security)|\b[2-6][0-9]{3}[ -]?[0-9]{4}[0-9 -]{3}[0-9]"
 )
 
-_BACK: Final = 40  # characters before a hint that are read
+_BACK: Final = 64  # characters before a hint that are read
 _FORTH: Final = 100  # and behind it
 FAR: Final = (  # between a name and what leads to its value; both are to be read with (?x)
     r"(?:[ ](?:for|of|to|on|at|in|from|von|vom|für|fürs|zu|zum|zur|de|del|della|di|du|da|do|"
@@ -37,13 +37,16 @@ IS: Final = (
     r"(?:\s?[:=]\s?|['’]s[ ]|[ ](?:->|→|-|–|—)[ ]|[ ](?:is|was|are|to|ist|war|lautet|es|est|é|è|"
     r"e'|er|är)[ ](?:now[ ]|jetzt[ ])?:?)"
 )
-END: Final = r"(?![\w%]|[.,:/-]\d|[ ]?[+*/=]|[ ]-[ ]\d)"
+END: Final = r"(?![\w%]|[.:-]\d|[ ]?[+*=][ ]?[\d(]|[ ]-[ ]\d)"
 OPEN: Final = r"[\"'`]{0,2}"
 _PIN: Final = Lazy(
     rf"(?ix)(?<![a-z0-9._-])(?P<own>\b(?:my|mein|meine|mi|mon|mio|meu|new|old|card|karte|bank|"
     rf"atm|sim|phone|iphone|ipad|tarjeta|voicemail|door|debit|credit)[ ])?"
     rf"(?:pin(?:[ -]?(?:code|number|nummer))?s?|(?P<puk>puk))"
-    rf"(?:{FAR}{IS}|(?(own)[ ]|(?!))|(?(puk)[ ]|(?!))|[\"']\s?:\s?(?=[\"']))"
+    rf"(?:{FAR}{IS}|[ ](?:for|of|to|on|is)(?:[ ][^\n\d]{{1,40}}?)?[ ]"
+    # Four digits behind a blank are as well the number of a pin (`pin 1024`).
+    rf"|(?(own)[ ]|(?!))|(?(puk)[ ]|(?!))|(?-i:(?<=PIN))[ ]|(?<=code|mmer|mber)[ ]"
+    rf"|[ ](?={OPEN}\d{{5}})|[\"']\s?:\s?(?=[\"']))"
     rf"{OPEN}(?P<told>\d{{4,8}}){END}"
 )
 _BOARD: Final = Lazy(r"(?i)\b(?:gpio|pwm|board|header|connector|servo|led|chip|arduino|solder)")
@@ -76,17 +79,24 @@ _SCHEMES: Final = re.compile(  # Visa, Mastercard, American Express, Discover, D
 _JOINED: Final = frozenset("._/-+#@")
 
 
+def pin_spans(text: str, at: int, end: int) -> list[Span] | None:
+    """Give the PINs around a hint; None if the line speaks of a board, whose pins have numbers."""
+    low, high = _line(text, at, end)
+    if _BOARD.search(text, low, high) is not None:
+        return None
+    return [(*pin.span("told"), "password") for pin in _PIN.finditer(text, low, high)]
+
+
+def _line(text: str, at: int, end: int) -> tuple[int, int]:
+    low = max(text.rfind("\n", max(0, at - _BACK), at) + 1, at - _BACK, 0)
+    return low, line_end(text, end, end + _FORTH)
+
+
 def number_spans(text: str, at: int, end: int) -> Iterator[Span]:
     """Give the code of digits that is announced at a hint."""
-    low = max(text.rfind("\n", max(0, at - _BACK), at) + 1, at - _BACK, 0)
-    high = line_end(text, end, end + _FORTH)
+    low, high = _line(text, at, end)
     if text[at].isdigit() and text[end - 1] != "#":
         yield from _card_spans(text, at)
-        return
-    if text[at] in "pP":
-        pins = [pin.span("told") for pin in _PIN.finditer(text, low, high)]
-        if pins and _BOARD.search(text, low, high) is None:
-            yield from ((*pin, "password") for pin in pins)
         return
     for shape, kind in _SHAPES:
         match = shape.search(text, low, high)

@@ -15,10 +15,10 @@ from typing import Final
 import re2
 
 from factbook.redaction.apart import PASSWORD, below_spans
-from factbook.redaction.belief import ACCOUNT, is_message
+from factbook.redaction.belief import is_message, is_passed
 from factbook.redaction.labels import label_near
 from factbook.redaction.lazy import Lazy
-from factbook.redaction.numbers import END, FAR, IS, OPEN
+from factbook.redaction.numbers import END, FAR, IS, OPEN, pin_spans
 from factbook.redaction.reading import line_end, match_end, read_quoted
 from factbook.redaction.spans import Span
 from factbook.redaction.values import (
@@ -35,6 +35,7 @@ from factbook.redaction.values import (
 
 HINT: Final = (
     r"\b(?:pass|pw|pwd|Pass|PW|[pP]/[wW])[ :']| as pw"
+    r"|(?:pin|PIN|Pin|puk|PUK)s?(?:[ :='\"?]|-?[cC]ode|-?[nN]ummer)"
     r"|SSID|\b[wW]i-?[fF]i[ :]|(?i:wlan)[- :]"
     r"|(?:ssh|sign|get) in (?:with|as) "
     r"|(?i:clave|mot de passe|parola|wachtwoord|has(?:l|\?)o|passwort|kennwort|senha|contrase)"
@@ -109,7 +110,7 @@ _PAIR: Final = Lazy(
 )
 _PAIR_BESIDE: Final = Lazy(r"(?i)log-?in (?:is )?(?P<user>[a-z][\w.-]{1,24}) ?/ ?(?=\S)")
 _PAIR_ALONE: Final = Lazy(  # creds: bob hunter2
-    r"(?i)cred(?:ential)?s?(?P<mark>:)? (?P<user>[a-z][\w.@-]{1,32}) (?=[^\s:]{6,64}[ \t]*(?:$|\n))"
+    r"(?i)cred(?:ential)?s?:? (?P<user>[a-z][\w.@-]{1,32}) (?=[^\s:]{6,64}[ \t]*(?:$|\n))"
 )
 _PAIR_BEFORE: Final = Lazy(  # use bob / hunter2 to log in
     r"(?:^|[\s\"'`(])(?P<user>[A-Za-z][\w.@-]{1,32}) ?[/:] ?(?P<s>\S{4,64}?)[\"'`)]?"
@@ -147,6 +148,12 @@ _WALLET_WORDS: Final = 12
 _LEAVES: Final = Lazy(
     r"[{}<\\&|]|(?<![-=])>|\"\s?[,:\]}]| --?[a-z]|\S\("
 )  # where a line is no sentence any more
+_PASSED: Final = Lazy(r"(?i)pass(?![a-z-])")
+_PASSED_AS: Final = Lazy(r"(?i)pass \S+ as (?:an?|the)\b")
+_TEST: Final = Lazy(r"(?i)test_")
+_POLICY: Final = Lazy(
+    r"(?i)[\w'’-]{2,16} (?:polic(?:y|ies)|rules?|standards?|go(?:es)?|went|belongs?) to\b"
+)
 _ONE_TIME: Final = Lazy(
     r"(?i)(?:2fa|t?otp|mfa|authenticator)\b[^\n]{0,40}?[ :=](?-i:([A-Z2-7]{16,64}))\b"
 )
@@ -200,10 +207,10 @@ def _has_candidate(text: str, low: int, high: int) -> bool:
     return False
 
 
-def shaped_spans(text: str, pos: int, *, second: bool = False) -> Iterator[Span]:
+def shaped_spans(text: str, pos: int, *, numbered: bool = True) -> Iterator[Span]:
     """Give what in the rest of a line that speaks of a secret has the shape of no ordinary word.
 
-    `second`: a password was found there, so this may be the one that it was changed to.
+    `numbered`: a word and a number is a password there, the commonest one; things are called so.
 
     No list of phrases: the line names a secret, in whatever language, something that leads to a
     value stands before the word, and its letters and digits are those of a password.
@@ -224,7 +231,7 @@ def shaped_spans(text: str, pos: int, *, second: bool = False) -> Iterator[Span]
         if _is_of_trailer(text, pos, match.start(1)):
             continue
         word = match[1].rstrip(".:!?)]}") if not match[1].endswith(("!", "?")) else match[1]
-        if is_shaped(word, numbered=second or match[0].rstrip()[-1:] == "/"):
+        if is_shaped(word) and (numbered or not is_numbered(word)):
             yield match.start(1), match.start(1) + len(word), "password"
 
 
@@ -235,18 +242,14 @@ def _is_of_trailer(text: str, pos: int, start: int) -> bool:
     return named and _TRAILER.search(text, low, start) is not None
 
 
-def is_shaped(word: str, *, numbered: bool = False) -> bool:
-    """Tell whether a word has letters and digits, and is neither a version, a host nor a date.
-
-    `numbered`: where it stands it may be a word and a number, as things are called.
-    """
+def is_shaped(word: str) -> bool:
+    """Tell whether a word has letters and digits, and is neither a version, a host nor a date."""
     if (
         "://" in word
         or ("@" in word and not _is_marked(word))
         or "[" in word
         or not word.isascii()
         or _NAMED_NUMBER.match(word)
-        or (is_numbered(word) and not numbered)
     ):
         return False
     marked = _is_marked(word)
@@ -290,6 +293,10 @@ def sentence_spans(text: str, at: int, end: int) -> Iterator[Span]:
         return  # `password_field`, `password)`
     low = max(text.rfind("\n", max(0, at - _BACK), at) + 1, at - _BACK, 0)
     high = line_end(text, end, end + _FORTH)
+    pins = pin_spans(text, at, end) if about == "pin" else []
+    if pins is None or pins:
+        yield from pins or ()
+        return
     if about == "name" and _FOUR_DIGITS.search(text, end, high) is not None:
         digits = _DIGITS.search(text, max(0, at - _LONGEST_WORD), high)
         if digits is not None and digits.start() <= end:
@@ -301,7 +308,9 @@ def sentence_spans(text: str, at: int, end: int) -> Iterator[Span]:
     short = _SHORT.match(text, at, high)
     if not spans and short is not None:
         span = _judged(text, short.end())
-        spans = [span] if span is not None and _is_short_told(text, low, short, span) else []
+        word = text[span[0] : span[1]] if span is not None else ""
+        thing = is_numbered(word) and (_TEST.match(word) or _is_of_thing(text, low, at))
+        spans = [span] if span is not None and _drawn(word) and not thing else []
     beside = max(low, at - 12), min(high, end + _NAME_ROOM)
     near = text[slice(*beside)]
     near = near.lower() if near.isascii() else ""  # beyond ASCII more letters are one of a word's
@@ -318,20 +327,17 @@ def sentence_spans(text: str, at: int, end: int) -> Iterator[Span]:
         if once is not None:
             yield *once.span(1), "secret"
     yield from spans
-    yield from shaped_spans(text, end - 1, second=bool(spans))
+    yield from shaped_spans(text, end - 1, numbered=not _is_of_thing(text, low, at))
 
 
-def _is_short_told(text: str, low: int, short: re.Match[str], span: Span) -> bool:
-    """Tell whether what stands behind `pass` or `pw` is a password.
+def _is_of_thing(text: str, low: int, at: int) -> bool:
+    """Tell whether what a word and a number call behind a name is a thing, and no password.
 
-    One passes an exam, an argument, a season: what is called by a word and a number there is a
-    password only beside an account, or where the name begins its line and a colon follows.
+    One passes an exam or an argument, has the pass of a season, and has a policy for passwords.
     """
-    word = text[span[0] : span[1]]
-    if not _drawn(word) or not is_numbered(word) or short[0][:2].lower() == "pw":
-        return _drawn(word)
-    settled = not text[low : short.start()].strip() and short[0][-2:] == ": "
-    return settled or ACCOUNT.search(text, low, short.start()) is not None
+    if _PASSED.match(text, at) is None:
+        return _POLICY.match(text, at) is not None
+    return is_passed(text[low:at]) or _PASSED_AS.match(text, at) is not None
 
 
 def phrase_spans(text: str, start: int, end: int, kind: str) -> Iterator[Span]:
@@ -363,7 +369,9 @@ def _key_spans(text: str, at: int, end: int) -> Iterator[Span]:
 
 @lru_cache(maxsize=4096)
 def _about(hint: str) -> str:
-    """Tell what a hint is about: a network, a pair of user and password, a password's name."""
+    """Tell what a hint is about: a PIN, a network, a pair with a user, a password's name."""
+    if hint.lower().startswith(("pin", "puk")):
+        return "pin"
     if hint[0] in "SwW" and hint[1:2] in "SiIlL":
         return "key"
     return "name" if _SPEAKS.search(hint) is None else "pair"
@@ -384,9 +392,7 @@ def pair_spans(text: str, at: int, end: int) -> Iterator[Span]:
         if _is_of_trailer(text, at, pair.end()):
             continue
         span = _judged(text, pair.end())
-        word = text[span[0] : span[1]] if span is not None else ""
-        doubted = shape is _PAIR_ALONE and pair["mark"] is None and is_numbered(word)
-        if span is not None and _drawn(word) and not doubted:
+        if span is not None and _drawn(text[span[0] : span[1]]):
             yield span
             return
     before = _PAIR_BEFORE.search(text, low, at)
