@@ -1,8 +1,8 @@
 """Find secrets that are digits: PINs, codes of doors, passwords of digits, payment cards.
 
 Nothing about four digits tells a PIN from a year, so what announces them decides: a word for such a
-code, or the thing that it opens, and what leads to a value. A card's number tells itself, by the
-ranges of the schemes and its check digit.
+code, or the thing that it opens, and what leads to a value. So it is with a card's number: one in
+ten numbers of a scheme's range has the right check digit, and a log has thousands of them.
 """
 
 from __future__ import annotations
@@ -23,8 +23,10 @@ _LOCKED: Final = (  # what people open with digits
 HINT: Final = (
     r"[0-9]{3}#"
     rf"|(?i:(?:{_LOCKED}) code)|[cC]ode (?:for|to|of) |(?i:cv[vc]2?[ :=#\"'])"
-    r"|code(?:| is|:) [0-9]{3}"
-    r"|(?i:\bssn\b|social security)|\b[2-6][0-9]{3}[ -]?[0-9]{4}[0-9 -]{3}[0-9]"
+    r"|(?i:security code)"
+    r"|(?i:\bssn\b|social security)"
+    r"|(?i:visa|mastercard|amex|maestro|credit|debit|karte|tarjeta|expiry)|\b[cC]ar(?:ds?|te)\b"
+    r"|[cC]ard(?:_| )?[nN](?:o|um)|\b(?:cc|CC|exp)[ :][0-9]"
 )
 
 _BACK: Final = 64  # characters before a hint that are read
@@ -68,15 +70,22 @@ _SHAPES: Final = (
     (_CARD_CODE, "card-code"),
     (_SOCIAL, "social-security-number"),
 )
-_CARD: Final = Lazy(
+_PAYS: Final = Lazy(
+    r"(?i)visa|mastercard|amex|maestro|credit|debit|karte|tarjeta|exp|car|cc|cv[vc]|security"
+)
+_CARD: Final = Lazy(  # and no part of a row of numbers
+    r"(?<![\w./+#@-])(?<!\d )"
     r"(?:[3-6]\d{3}[ -]?\d{4}[ -]?\d{4}[ -]?\d{1,4}|2[2-7]\d\d(?:[ -]?\d{4}){3}"
-    r"|3[04-9]\d\d[ -]?\d{6}[ -]?\d{4,5})(?![\w/-])"
+    r"|3[04-9]\d\d[ -]?\d{6}[ -]?\d{4,5})(?![\w/-])(?! \d{4}(?!\d))"
+)
+_OTHERWISE: Final = Lazy(  # what a number is called that is no card's
+    r"(?:(?<![A-Za-z])id|Id|ID|(?i:span|order|trace|time(?:stamp)?))s?[\"'\]]?"
+    r"(?:\s?[:=#]|\s(?:is|no\.?|number))?\s?[\"']?$"
 )
 _SCHEMES: Final = re.compile(  # Visa, Mastercard, American Express, Discover, Diners, JCB, UnionPay
     r"4\d{15}|(?:5[1-5]|222[1-9]|22[3-9]|2[3-6]|27[01]|2720)\d+(?<=^.{16})|3[47]\d{13}"
     r"|(?:6011|64[4-9]|65|35[2-8]|62)\d+(?<=^.{16})|(?:30[0-5]|3[689])\d+(?<=^.{14})"
 )
-_JOINED: Final = frozenset("._/-+#@")
 
 
 def pin_spans(text: str, at: int, end: int) -> list[Span] | None:
@@ -95,9 +104,8 @@ def _line(text: str, at: int, end: int) -> tuple[int, int]:
 def number_spans(text: str, at: int, end: int) -> Iterator[Span]:
     """Give the code of digits that is announced at a hint."""
     low, high = _line(text, at, end)
-    if text[at].isdigit() and text[end - 1] != "#":
-        yield from _card_spans(text, at)
-        return
+    if _PAYS.match(text, at) is not None:
+        yield from _card_spans(text, low, high)
     for shape, kind in _SHAPES:
         match = shape.search(text, low, high)
         if match is not None and match.end() > at:
@@ -105,14 +113,13 @@ def number_spans(text: str, at: int, end: int) -> Iterator[Span]:
             return
 
 
-def _card_spans(text: str, at: int) -> Iterator[Span]:
-    """Give the number of a payment card at a hint, unless it goes on or is a part of a name."""
-    match = _CARD.match(text, at) if text[at - 1 : at] not in _JOINED else None
-    if match is None:
-        return
-    digits = re.sub(r"[ -]", "", match[0])
-    if _SCHEMES.fullmatch(digits) is not None and _is_checked(digits):
-        yield *match.span(), "payment-card"
+def _card_spans(text: str, low: int, high: int) -> Iterator[Span]:
+    """Give the numbers of payment cards around what announces one."""
+    for match in _CARD.finditer(text, low, high):
+        digits = re.sub(r"[ -]", "", match[0])
+        scheme = _SCHEMES.fullmatch(digits) is not None and _is_checked(digits)
+        if scheme and _OTHERWISE.search(text, max(low, match.start() - 24), match.start()) is None:
+            yield *match.span(), "payment-card"
 
 
 def _is_checked(digits: str) -> bool:

@@ -32,6 +32,8 @@ _SPOKEN: Final = re.compile(r"(?<![\w-])[A-Za-z]{2,}[ ][\"'“‘`]?\Z")
 _UNSURE: Final = re.compile(r"(?i)(?<![\w-])(?:pass|pwd?)[ ][\"'“‘`]?\Z")
 """A word for a password right before one: what is called by a word and a number may be no secret,
 and would be blanked everywhere."""
+_NOT_LEARNED: Final = frozenset({"payment-card"})
+"""Numbers, which may be that of something else where nothing announces them."""
 _SHORT: Final = 200  # characters of a text that is remembered when nothing is found in it
 _REMEMBERED: Final = 8192  # of those: names of fields, paths and options come again and again
 _LARGEST_PIN: Final = 10**64  # a longer number is no password, and slow to write in decimal
@@ -207,6 +209,8 @@ class Redactor:
     def _redacted(self, text: str, spans: Sequence[Span]) -> Rewritten:
         """Write the labels of spans that are in order and without overlap, and learn from them."""
         for start, end, kind in spans if self.told is not None else ():
+            if kind in _NOT_LEARNED:
+                continue
             before, word = max(0, start - _BEFORE), text[start:end]
             if is_numbered(word) and _UNSURE.search(text, before, start) is not None:
                 continue
