@@ -36,6 +36,20 @@ def test_a_name_with_a_number_is_no_password_beside_a_word_for_one(text: str) ->
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        *("zip code of building 94110", "source code for the door 3072", "exit code for gate 1030"),
+        *("code to unlock 8192 bytes", "building code 1987", "pwd 40718263 bytes"),
+        *("passwd 20000000 rounds", "security code 403", "CVC 204 lesson", "network key: wlan1"),
+        *("web:20alpine@10.0.0.4", "client_secret: shop-client", "recovery words: one two three"),
+        '{"pin":"3907","mode":"INPUT"}',
+    ],
+)
+def test_a_number_that_counts_or_names_something_else_stays(text: str) -> None:
+    assert found(text) == []
+
+
+@pytest.mark.parametrize(
     ("text", "secret"),
     [
         ("eva@example.net / Autumn2031", "Autumn2031"),

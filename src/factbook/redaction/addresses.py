@@ -24,8 +24,8 @@ _USERINFO: Final = Lazy(
 )
 _USER_ALONE: Final = Lazy(r"://([A-Za-z0-9_+=.~%-]{16,256})@(?=[\w.\[$%{(-])")
 _BEFORE_TCP: Final = Lazy(r"(?<![\w.-])[\w.-]{1,64}:([^\s:/\"'`]{1,128})@(?:tcp6?|unix)\(")
-_BEFORE_HOST: Final = Lazy(  # bob:hunter2@10.0.0.3; without a number it is a name and a version
-    r"(?<![\w./:@-])[\w.-]{1,64}:(?=[^@]{0,63}\d)([^\s:/@\"'`]{5,64})@(?=\d{1,3}\.\d{1,3}\.)"
+_BEFORE_HOST: Final = Lazy(  # bob:hunter2@10.0.0.3; node:18alpine is a name and a version
+    r"(?<![\w./:@-])[\w.-]{1,64}:(?=[^@]{0,63}\d)(?!v?\d[\d.]*[a-z-]*@)([^\s:/@\"'`]{5,64})@(?=\d{1,3}\.\d{1,3}\.)"
 )
 # What stands beside a mail address, as its owner's password does: `ana@example.org / hunter2`.
 _BESIDE_MAIL: Final = Lazy(

@@ -85,6 +85,9 @@ def believe(word: str, name: Name, place: ValuePlace) -> bool:
         return False
     if place.quoted:
         return _believe_quoted(word, place)
+    dashed = "-" in word and is_wordy(word) and not _DIGIT.search(word)
+    if name.kind == "secret" and dashed and not place.shell:
+        return False  # `client_secret: my-client` says where it is kept
     if place.joint in {"said", "next", "blank"}:
         return _believe_said(word, place)
     if place.joint in _WEAK - {"cell"} or place.joint == "typed" or is_measure(word):

@@ -176,7 +176,7 @@ def _tail(words: list[str]) -> Name | None:
         return Name(kind="secret", plain=prior in _SECRET_OWNERS, bare=not before)
     if last == "key" and prior == "security":  # of a network; elsewhere a thing that one plugs in
         return Name(kind="password", plain=True, bare=False, digits=True)
-    if last in {"key", "keys"} and prior in {"wpa", "wifi", "wlan", "network"}:
+    if last in {"key", "keys"} and prior in {"wpa", "wifi", "wlan"}:
         return Name(kind="password", plain=True, bare=False)
     if last in {"key", "keys"} and prior in _KEY_OWNERS and not _PUBLIC.intersection(before):
         return Name(kind="api-key" if prior != "private" else "secret", plain=False, bare=False)

@@ -51,14 +51,25 @@ _PIN: Final = Lazy(
     rf"|[ ](?={OPEN}\d{{5}})|[\"']\s?:\s?(?=[\"']))"
     rf"{OPEN}(?P<told>\d{{4,8}}){END}"
 )
-_BOARD: Final = Lazy(r"(?i)\b(?:gpio|pwm|board|header|connector|servo|led|chip|arduino|solder)")
-_DOOR: Final = Lazy(
-    rf"(?ix)\b(?:(?:{_LOCKED})[ ]code{FAR}|code[ ](?:for|to|of)[ ](?:[^\s\d:=]{{1,20}}[ ]){{0,3}}?"
-    rf"(?:{_LOCKED})(?:[ ][a-z]{{1,12}}){{0,2}}?)(?:{IS}|[ ]){OPEN}([*\#]?\d{{4,8}}\#?){END}"
+_BOARD: Final = Lazy(
+    r"(?i)\b(?:gpio|pwm|board|header|connector|servo|led|arduino|solder)"
+    r"|\b(?:IN|OUT)PUT\b"
+)
+_DONE: Final = (
+    r"(?=[\"'`\s]*(?:$|[\n.,;!?)])|[ ](?:for|and|on|btw)\b)"  # nothing is counted: `4096 bytes`
+)
+_DOOR: Final = Lazy(  # and not the code of an exit or of the source
+    rf"(?ix)(?:\b(?:{_LOCKED})[ ]code"
+    rf"(?:{FAR}{IS}|(?<!building[ ]code)[ ](?={OPEN}[*\#]?\d{{4,8}}\#?{_DONE}))|"
+    r"(?:^|[^\w\s-][ ]?|\b(?:the|my|our|your|new|old|a|access|entry|secret)[ ])code[ ]"
+    rf"(?:for|to|of)[ ](?:[^\s\d:=]{{1,20}}[ ]){{0,3}}?(?:{_LOCKED})(?:[ ][a-z]{{1,12}}){{0,2}}?"
+    rf"(?:{IS}|[ ](?={OPEN}[*\#]?\d{{4,8}}\#?{_DONE})))"
+    rf"{OPEN}([*\#]?\d{{4,8}}\#?){END}"
 )
 _KEYPAD: Final = Lazy(r"(?i)\bcode\b[^\n\d]{0,40}?[ :]([*#]?\d{3,8}#)(?!\w)")
 _CARD_CODE: Final = Lazy(
-    rf"(?ix)(?:cv[vc]2?|security[ ]code)\b[\"']?(?:{IS}|[ ])?{OPEN}(\d{{3,4}}){END}"
+    rf"(?ix)(?:cv[vc]2?|(?P<vague>security[ ]code))\b[\"']?(?:{IS}|[ ](?={OPEN}\d{{3,4}}{_DONE}))?"
+    rf"{OPEN}(?P<told>\d{{3,4}}){END}"
 )
 _SOCIAL: Final = Lazy(
     rf"(?ix)(?:ssn|social[ ]security(?:[ ](?:number|no\.?))?)[\"']?(?:{IS}|[ ]){OPEN}"
@@ -112,8 +123,11 @@ def number_spans(text: str, at: int, end: int) -> Iterator[Span]:
         yield from _card_spans(text, low, high)
     for shape, kind in _SHAPES:
         match = shape.search(text, low, high)
-        if match is not None and match.end() > at:
-            yield *match.span(1), kind
+        if match is None or match.end() <= at:
+            continue
+        named = match.groupdict()
+        if not named.get("vague") or _CARD.search(text, low, high) is not None:
+            yield *match.span("told" if "told" in named else 1), kind
             return
 
 

@@ -141,7 +141,7 @@ _TOLD_WORDS: Final = Lazy(
     rf"(?x){FAR}{IS}[\"'`]?(?P<words>[a-z]{{3,12}}(?:(?:,[ ]?|[ ])[a-z]{{3,12}}){{2,23}})[\"'`]?\.?"
     r"\s*(?:$|[\r\n]|\\+n)"
 )
-_PHRASE_NAME: Final = Lazy(r"(?i)phrase|words|mnemonic")
+_PHRASE_NAME: Final = Lazy(r"(?i)(?P<wallet>seed|recover|words|mnemonic)|phrase")
 _LETTERS_ONLY: Final = Lazy(r"[a-z]+")
 _PHRASE_ROOM: Final = 320
 _WALLET_WORDS: Final = 12
@@ -351,8 +351,11 @@ def phrase_spans(text: str, start: int, end: int, kind: str) -> Iterator[Span]:
         return
     words = _LETTERS_ONLY.findall(told["words"])
     common = sum(map(is_stop_word, words))
-    if _PHRASE_NAME.search(text, start, end) is not None:
-        fits = 2 * common <= len(words) if len(words) >= _WALLET_WORDS else not common
+    named = _PHRASE_NAME.search(text, start, end)
+    if len(words) >= _WALLET_WORDS and named is not None:
+        fits = 2 * common <= len(words)
+    elif named is not None:
+        fits = not common and not named["wallet"]
     else:
         longer = len(words) >= 4 and min(map(len, words)) >= 4
         fits = longer and 4 * common <= len(words) and not is_message(told["words"])
@@ -474,7 +477,8 @@ _DIGITS: Final = Lazy(  # my passcode is 120465; without what leads to them, mor
     r"(?ix)(?<![\w.$-])(?:(?P<short>passcode)|passwords?|passwd|pwd?|"
     + _FOREIGN_NAME.pattern[4:].replace(" ", "[ ]")
     + rf")(?![\w=-])(?:{FAR}{IS}{OPEN}(?P<told>(?(short)\d{{4,63}}|\d{{6,63}})){END}"
-    + rf"|[ ]{OPEN}(?P<next>(?(short)\d{{4,63}}|\d{{8,63}})){END})"
+    + rf"|[ ]{OPEN}(?P<next>(?(short)\d{{4,63}}|\d{{8,63}})){END}"
+    r"(?:(?<=\d{12})|(?![ ](?!is\b|was\b|its\b|this\b)[a-z]{2,}s\b)))"  # which counts something
 )
 _FOUR_DIGITS: Final = Lazy(r"\d{4}")  # quick to look for, and hardly any line has them
 _LONGEST_WORD: Final = 16
