@@ -98,8 +98,8 @@ def believe(word: str, name: Name, place: ValuePlace) -> bool:
 def _believe_short_name(word: str, place: ValuePlace) -> bool:
     """Decide whether `pass`, `pw` or `pwd` means a password where it stands."""
     if place.upper and place.joint == "assign" and not place.tight:
-        # the PASS of a test's report, which names a test
-        return place.alone and word.isalnum() and has_both(word) and not is_numbered(word)
+        letters = word.isalnum() and has_both(word) and not is_numbered(word)
+        return letters and place.alone and not place.report  # which names a test
     if _ACCOUNT.search(place.before) is not None:
         return True
     if place.joint not in _FIRM:

@@ -143,6 +143,11 @@ class ValuePlace:
         return self._text[self._start : self._stop].isupper()
 
     @_Once
+    def report(self) -> bool:
+        """The name is that of what a test's report says: `PASS: parser`."""
+        return self._text[self._start : self._stop] == "PASS"
+
+    @_Once
     def tight(self) -> bool:
         """The name is joined by `=` without blanks."""
         return self._joined == "=" or (self._joined == ":" and self.before[-1:] == "/")
