@@ -162,6 +162,9 @@ def test_the_number_of_a_payment_card_is_announced(text: str, secrets: list[str]
     [
         ("JWT_SECRET=unsersupergeheimnis", "unsersupergeheimnis"),
         ("client_secret: hinterland", "hinterland"),
+        ("SESSION_SECRET=lazy otter", "lazy otter"),
+        ("A=1\nexport JWT_SECRET=lazy otter in the sun\nB=2", "lazy otter in the sun"),
+        ("SESSION_SECRET=lazyotter npm start -- --port 80", "lazyotter"),
         ('{"secret":"Gurke#4z"}', "Gurke#4z"),
         ('NEXTAUTH_SECRET="my very own secret value"', "my very own secret value"),
         ("os.getenv('PW', 'Otter55q')", "Otter55q"),

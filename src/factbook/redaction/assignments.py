@@ -127,6 +127,9 @@ _IS_NAME: Final = re.compile(r"\\*[\"']?\s*:(?!:)")  # what follows a name of a 
 
 _ENDS: Final = re.compile(r"[,;]?(?:\s|$)|\)")
 _DIGIT: Final = re.compile(r"\d")
+_WORDS: Final = re.compile(  # of a line of settings: SESSION_SECRET=keyboard cat
+    r"[A-Za-z]{2,24}(?: [A-Za-z][\w'!?]{0,23}){1,11}(?=[ \t]*(?:$|[\r\n]|\\+n|[ \t]#))"
+)
 _MORE_SETTINGS: Final = re.compile(r"[;,&\s][\w.-]{1,40} ?=|\s-{1,2}[a-zA-Z]|\\+[nrt]")
 _OPENED: Final = re.compile(r"(?:'\\{1,15}''|(?<!\\)\\*[\"'])$")
 _OPTION: Final = re.compile(r"(?:^|\s)-{1,2}[A-Za-z][\w-]*[ =]$|(?:Environment=|\bexport |\benv )$")
@@ -205,7 +208,11 @@ def assigned_spans(text: str, named: SecretName, joint: Joint) -> Iterator[Span]
         quoted=bool(value.quote),
     )
     if not value.quote and kind == "assign":
-        again = _read_again(text, start, value, place)
+        words = _WORDS.match(text, value.start) if name.kind == "secret" and name.plain else None
+        if words is not None and place.shell and place.alone:
+            again = Value(value.start, words.end(), "", words.end())
+        else:
+            again = _read_again(text, start, value, place)
         if again != value:
             value, place = again, place.ending(again.after, quoted=bool(again.quote))
     word = text[value.start : min(value.end, value.start + MAX_VALUE)]
