@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import Cli
-from factbook.errors import NotFound
+from factbook.errors import NotFound, UsageError
 from factbook.memory import Memory
 from factbook.model.facts import Role
 from factbook.policy import TOLD_SECRETS
@@ -386,6 +386,19 @@ def test_what_was_taken_for_one_wrongly_is_taken_back(tmp_path: Path) -> None:
         memory.check()
     with opened(tmp_path) as memory:
         assert "maple-42-lantern" in memory.remember(f"{street} and a dog").statement
+
+
+def test_of_nothing_but_a_secret_no_shell_is_remembered(tmp_path: Path) -> None:
+    with opened(tmp_path) as memory:
+        for said in ("my password is Heron77x!q", "the password: Heron77x!q"):
+            with pytest.raises(UsageError, match="nothing to remember but a secret"):
+                memory.remember(said)
+        fact = memory.remember("I like tea")
+        with pytest.raises(UsageError, match="nothing to remember but a secret"):
+            memory.review.correct(fact.id, "my password is Heron77x!q")
+        assert [one.statement for one in memory.query_facts()] == ["I like tea"]
+    with opened(tmp_path) as memory:  # and it is known from then on
+        assert "Heron77" not in memory.remember("I typed Heron77x!q into the box").statement
 
 
 def test_the_command_counts_and_takes_back(cli: Cli, tmp_path: Path) -> None:

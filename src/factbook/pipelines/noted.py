@@ -37,7 +37,7 @@ from factbook.pipelines.followed import read_active
 from factbook.pipelines.keyed import apply_response
 from factbook.pipelines.noting import NOTED, forgotten_lately, session_key, stated_lately
 from factbook.pipelines.stated import STATES, statement, told_against
-from factbook.pipelines.told import keep, meet
+from factbook.pipelines.told import keep, meet, taken_out
 from factbook.pipelines.typed import REFUSED_BEFORE
 from factbook.recall.facts import current_fact, fact_of
 from factbook.sources.conversation.turn import clean, own_text
@@ -64,8 +64,6 @@ _RULE: Final = "noted"
 _METHOD: Final = "A model said so of its own accord"
 _QUOTED: Final = "A model said so, and the quoted words of its owner say it"
 _WORD: Final = re.compile(r"\w+")
-_LABEL: Final = re.compile(r"\[REDACTED:([^:\]\s]+)")
-_LABELS: Final = re.compile(r"\[REDACTED:[^\]]*\]?")
 _LEAST_WORDS: Final = 3  # of a quote: "yes" stands in too many prompts to show anything
 _NAME: Final = re.compile(r"\bmy name(?: is|'s) (?P<name>[\w'-]+)", re.IGNORECASE)
 _KEY_OF_NAME: Final = "user.name"
@@ -106,12 +104,9 @@ def note(
     """
     raw = own_text(clean(text))
     said = " ".join(context.redact(raw).split())
-    before = set(_LABEL.findall(raw))
-    secrets = tuple(kind for kind in dict.fromkeys(_LABEL.findall(said)) if kind not in before)
     if not _WORD.search(said):
         raise UsageError(detail="there is nothing to remember: the text has no word")
-    if secrets and not content_words(_LABELS.sub(" ", said)) - _words_of(secrets):
-        raise UsageError(detail="there is nothing to remember but a secret, and none is kept")
+    secrets = taken_out(context, raw, said)
     if len(said) > policy.PROMPT_CHARS:
         raise UsageError(
             detail=f"the text has {len(said)} characters; a fact may have {policy.PROMPT_CHARS}"
@@ -149,11 +144,6 @@ def note(
     key = session_key(owner, session)
     noted = _noted(context, said, owner=owner, instead_of=old, session=key, like=like)
     return replace(noted, say=" ".join(filter(None, (why, noted.say))), secrets=secrets)
-
-
-def _words_of(kinds: Sequence[str]) -> frozenset[str]:
-    """Return what secrets of these kinds are called: "my API key is" says no more than that."""
-    return content_words(" ".join(kinds).replace("-", " "))
 
 
 def _not_said(said: str, text: str, start: int, end: int) -> str:

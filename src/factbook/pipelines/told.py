@@ -11,6 +11,7 @@ the place of is retired at once.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Final
 
 from factbook import policy
 from factbook.errors import UsageError
+from factbook.extract.sentences import content_words
 from factbook.gate.judge import JudgedClaim, Relation, judge, read
 from factbook.gate.related import REWORDED
 from factbook.gate.slots import place_of
@@ -28,6 +30,7 @@ from factbook.model.keys import without_hidden
 from factbook.model.ops import MergeFacts, Op, PinFact, SupersedeFact
 from factbook.pipelines.claims import Witness, asserted, supported
 from factbook.pipelines.stated import STATES, claim_of, statement
+from factbook.redaction.labels import without_labels
 from factbook.sources.conversation.turn import clean, own_text, within
 from factbook.sources.told import digest, said_ops
 from factbook.store.derived.facts import lives_by_id, standing
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
     from factbook.context import Context
 
 _RULE: Final = "told"
+_LABEL: Final = re.compile(r"\[REDACTED:([^:\]\s]+)")
 _METHOD: Final = "Its owner said so on purpose"
 
 
@@ -60,7 +64,8 @@ def tell(
     waits for its vector). `at` is when it was said (now, if not given): a later time is now, one
     before 1970 is none, and a fact that is dated later is not retired by it.
 
-    Raises UsageError for a text that is empty or longer than a statement may be.
+    Raises UsageError for a text that is empty, nothing but a secret, or longer than a statement may
+    be.
     """
     now = context.clock()
     # What was copied from a page may hold signs that nobody sees. The lines stay for the redactor.
@@ -68,6 +73,7 @@ def tell(
     said = " ".join(context.redact(seen).split())
     if not said:
         raise UsageError(detail="there is nothing to remember: the text is empty")
+    taken_out(context, seen, said)
     if len(said) > policy.PROMPT_CHARS:
         raise UsageError(
             detail=f"the text has {len(said)} characters; a fact may have {policy.PROMPT_CHARS}, so"
@@ -87,6 +93,21 @@ def tell(
         first=said_ops(said, uid=uid, owner=owner, at=moment),
         receipt=Receipt() if receipt is None else receipt,
     )
+
+
+def taken_out(context: Context, raw: str, said: str) -> tuple[str, ...]:
+    """Return the kinds of the secrets of a text that `said` is without.
+
+    Raises UsageError where it says nothing else: "my API key is" is the shell of one. The secret is
+    known from then on all the same.
+    """
+    before = set(_LABEL.findall(raw))
+    kinds = tuple(kind for kind in dict.fromkeys(_LABEL.findall(said)) if kind not in before)
+    called = content_words(" ".join(kinds).replace("-", " "))
+    if kinds and not content_words(without_labels(said)) - called:
+        context.write([], Trigger.COMMAND)
+        raise UsageError(detail="there is nothing to remember but a secret, and none is kept")
+    return kinds
 
 
 def keep(
