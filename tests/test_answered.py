@@ -196,6 +196,22 @@ def test_a_call_that_never_got_a_result_is_told_as_one(memory: Memory, log: Log)
     assert facts(memory, "ran") == []
 
 
+def test_a_command_at_the_end_of_a_log_is_told_though_nothing_follows(
+    tmp_path: Path, log: Log
+) -> None:
+    log.call("t1", "Bash", command="make deploy")
+    clock = FrozenClock(1_794_910_000_000)  # minutes later
+    with Memory(tmp_path / "m.db", clock=clock, key_file=tmp_path / "key") as memory:
+        assert told(memory, log, "executed_command") == []
+        clock.advance(days=0.2)
+        for _ in range(2):
+            (file,) = memory.ingest([log.path]).files
+            assert file.state == "unchanged"
+            assert [fact.object for fact in facts(memory, "executed_command")] == ["make deploy"]
+        log.result("t1", "deployed")
+        assert told(memory, log, "ran") == ["ran `make deploy`: ok"]
+
+
 def test_a_search_that_is_recorded_when_it_is_over_was_made(memory: Memory, tmp_path: Path) -> None:
     log = tmp_path / "rollout-2026-11-17T10-00-00-019f3a10-5c1e-7d42-9b30-6f2c81d4e7a5.jsonl"
     search = {"type": "search", "query": "sqlite wal"}

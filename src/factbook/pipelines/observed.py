@@ -113,7 +113,7 @@ def ingest_files(
                 for step in reading.steps(number):
                     if step.restart:
                         seen.state = "replaced"
-                    elif seen.state == "unchanged":
+                    elif seen.state == "unchanged" and step.read_bytes:
                         seen.state = "grown" if state else "new"
                     seen.read_bytes += step.read_bytes
                     work.add(step)

@@ -92,6 +92,11 @@ def propose(
         else:
             step.ops.extend(op for call in calls for op in call_ops(call, rules=rules))
         yield step
+    elif calls := joining.unanswered(now):
+        # Nothing is new, and this says that no result comes any more.
+        ops = [op for call in calls for op in call_ops(call, rules=rules)] if rules else []
+        calls = [] if rules else calls
+        yield BatchStep(ops=ops, lines=LineCount(), read_bytes=0, restart=False, calls=calls)
 
 
 def batch_ops(
