@@ -28,7 +28,7 @@ class Log:
         self.path = folder / f"{SESSION}.jsonl"
         self.lines: list[str] = []
 
-    def _record(self, kind: str, block: dict[str, object]) -> None:
+    def _record(self, kind: str, block: dict[str, object], **more: object) -> None:
         n = len(self.lines)
         record = {
             "type": kind,
@@ -38,6 +38,7 @@ class Log:
             "timestamp": f"2026-11-17T10:{n // 60:02d}:{n % 60:02d}.000Z",
             "cwd": "/home/ann/shop",
             "message": {"role": kind, "content": [block]},
+            **more,
         }
         self.lines.append(json.dumps(record))
         self.path.write_text("\n".join(self.lines) + "\n", encoding="utf-8")
@@ -45,9 +46,10 @@ class Log:
     def call(self, id: str, tool: str, **given: object) -> None:
         self._record("assistant", {"type": "tool_use", "id": id, "name": tool, "input": given})
 
-    def result(self, id: str, text: str, *, error: bool = False) -> None:
+    def result(self, id: str, text: str, *, error: bool = False, outcome: object = None) -> None:
         block: dict[str, object] = {"type": "tool_result", "tool_use_id": id, "content": text}
-        self._record("user", block | ({"is_error": True} if error else {}))
+        more = {"toolUseResult": outcome} if outcome else {}
+        self._record("user", block | ({"is_error": True} if error else {}), **more)
 
     def bash(self, command: str, text: str, *, error: bool = False, **given: object) -> None:
         id = f"toolu_{len(self.lines)}"
@@ -107,6 +109,18 @@ def test_what_was_refused_did_not_happen(memory: Memory, log: Log, said: str) ->
     memory.ingest([log.path])
     assert [fact for predicate in HAPPENED for fact in facts(memory, predicate)] == []
     assert len(facts(memory, "used_tool")) == 3
+
+
+@pytest.mark.parametrize("error", [False, True])
+def test_what_was_stopped_midway_was_executed(memory: Memory, log: Log, *, error: bool) -> None:
+    log.call("t1", "Bash", command="./reindex.sh && git commit -m 'Reindex'")
+    log.result("t1", "part 1 of 9", error=error, outcome={"stdout": "part 1", "interrupted": True})
+    memory.ingest([log.path])
+    (done,) = facts(memory, "executed_command")
+    (ran,) = facts(memory, "ran")
+    assert ran.statement == f"ran `{done.object}`: it was stopped before its end"
+    assert facts(memory, "committed") == facts(memory, "failed_with") == []
+    assert memory.sources.count("how often did reindex.sh succeed").total == 0
 
 
 def test_an_edit_that_failed_changed_nothing(memory: Memory, log: Log) -> None:

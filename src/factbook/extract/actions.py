@@ -11,7 +11,7 @@ from factbook import policy
 from factbook.extract import outcomes, tests_run
 from factbook.extract.base import Rule, RuleHit
 from factbook.extract.shell_facts import check_commands
-from factbook.model.facts import NOT_TOLD, WENT_ON, Answer, Episode, Outcome
+from factbook.model.facts import CUT_SHORT, NOT_TOLD, WENT_ON, Answer, Episode, Outcome
 from factbook.model.text import listed, shorten
 
 _COMMAND_CHARS: Final = 160  # of a command in a sentence
@@ -52,6 +52,8 @@ def _outcome(command: str, answer: Answer) -> str:
     closed = tests_run.closing(answer.text) if tests_run.may_check(command) else None
     if answer.outcome is Outcome.RUNNING:
         return WENT_ON
+    if answer.outcome is Outcome.STOPPED:
+        return CUT_SHORT
     if answer.outcome in (Outcome.DONE, Outcome.UNTOLD):
         if closed:
             return closed.text

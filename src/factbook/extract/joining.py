@@ -170,7 +170,7 @@ class Joining:
 
     def _ran(self, call: Episode, command: str, answer: Answer, files: tuple[str, ...]) -> Answer:
         """Follow a command: it may fail, mend something, or pass where it failed before."""
-        if answer.outcome in (Outcome.REFUSED, Outcome.RUNNING):
+        if answer.outcome in (Outcome.REFUSED, Outcome.STOPPED, Outcome.RUNNING):
             return answer
         if "git" in command:
             answer = answer._replace(staged=self._staged)

@@ -99,6 +99,7 @@ _REFUSED: Final = re.compile(
     r"|Cancelled: parallel tool call|Sibling tool call errored",
     re.IGNORECASE,
 )
+_STOPPED: Final = re.compile(r"(?:command )?aborted by user after \d", re.IGNORECASE)
 _RUNNING: Final = re.compile(
     r"Command (?:running in background|was manually backgrounded)|Process running with session ID"
     r"|Async agent launched"
@@ -151,8 +152,11 @@ def outcome_of(result: Episode) -> Outcome:
     code = marks.get("exit_code", "").strip()
     failed = result.is_error or code not in {"", "0"}
     head = result.text[:400]
-    if marks.get("denied") or marks.get("interrupted") or (failed and _REFUSED.search(head)):
+    stopped = _STOPPED.match(head)
+    if marks.get("denied") or (failed and not stopped and _REFUSED.search(head)):
         return Outcome.REFUSED
+    if stopped or marks.get("interrupted"):
+        return Outcome.STOPPED
     if failed:
         return Outcome.FAILED
     if marks.get("end") == "untold":

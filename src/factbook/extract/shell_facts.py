@@ -37,7 +37,8 @@ def hosts(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
     """Find the machines that the command logs in to or copies to and from."""
     del rule
     answer = episode.answer
-    if outcomes.is_refused(episode) or (answer is not None and answer.code == _NO_LOGIN):
+    stopped = answer is not None and answer.outcome is Outcome.STOPPED  # perhaps as nobody answered
+    if outcomes.is_refused(episode) or stopped or (answer and answer.code == _NO_LOGIN):
         return
     for command in shell.parse(text):
         name = command.name

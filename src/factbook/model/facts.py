@@ -216,14 +216,16 @@ class Outcome(StrEnum):
 
     DONE = "done"  # it did what it was called for, as far as the host can tell
     FAILED = "failed"
-    REFUSED = "refused"  # it was never run, or stopped: by the user, a rule or a hook
+    REFUSED = "refused"  # it was never run: the user, a rule or a hook declined it
+    STOPPED = "stopped"  # it ran, and was ended before it was done
     RUNNING = "running"  # it goes on in the background
     UNTOLD = "untold"  # it ran; how it ended shows at most in what it printed
 
 
 WENT_ON: Final = "it went on in the background"
 NOT_TOLD: Final = "outcome unknown"
-END_UNKNOWN: Final = (WENT_ON, NOT_TOLD)
+CUT_SHORT: Final = "it was stopped before its end"
+END_UNKNOWN: Final = (WENT_ON, NOT_TOLD, CUT_SHORT)
 """What a fact about a call ends with of which it is not known how it ended."""
 
 
