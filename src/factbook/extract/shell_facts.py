@@ -274,7 +274,6 @@ _TEST_PROGRAMS: Final = word_set(
 )
 _LAUNCHERS: Final = word_set("npx pnpx bunx uvx pnpm yarn bun npm uv poetry pdm hatch rye")
 _LAUNCHED_BY: Final = frozenset({"run", "exec", "dlx", "x"})
-_SUBCOMMAND: Final = re.compile(r"[a-z][\w:-]*")
 _PYTHON: Final = re.compile(r"(?:python|pypy)[\d.]*")
 
 
@@ -328,22 +327,33 @@ def runs_tests(command: shell.ShellCommand) -> bool:
     return command.name in _TEST_PROGRAMS or _runs_tests(command.name, values)
 
 
-def aim(command: shell.ShellCommand) -> tuple[str, str]:
-    """Return the program that a command is about, without what launches it, and its subcommand.
+def aim(command: shell.ShellCommand) -> tuple[str, list[str]]:
+    """Return the program that a command is about, without what launches it, and its operands.
 
-    What runs tests has none, as what stands there is what it tests.
+    Which options take a value is not known of any program, so their values are among the operands.
     """
-    words = [command.name, *(word.value for word in command.args)]
-    tester = next((word for word in words if word in _TEST_PROGRAMS), "")
-    if tester and is_check(command):
-        return tester, ""
-    if _PYTHON.fullmatch(words[0]) and "-m" in words[:-1]:
+    args: Sequence[shell.ShellWord] = command.args
+    if command.name == "git":  # another message makes no other commit
+        messages = frozenset({"--message", "--file"})
+        _, args = shell.options_and_operands(git_command(args), valued="mF", long_valued=messages)
+    words = [command.name, *(word.value for word in args)]
+    tester = next((n for n, word in enumerate(words) if word in _TEST_PROGRAMS), None)
+    if tester is not None and runs_tests(command):
+        words = words[tester:]
+    elif _PYTHON.fullmatch(words[0]) and "-m" in words[:-1]:
         words = words[words.index("-m") + 1 :]
-    words = [word for word in words if not word.startswith("-")]
-    if words and words[0] in _LAUNCHERS:
+    words = [word for word in words if not word.startswith("-")] or [command.name]
+    if words[0] in _LAUNCHERS:
         words = [word for word in words[1:] if word not in _LAUNCHED_BY] or words[:1]
-    name, *rest = words or [command.name]
-    return name, rest[0] if rest and _SUBCOMMAND.fullmatch(rest[0]) else ""
+    name, *rest = words
+    if rest and name in _RUNNERS and _TEST_TASK.fullmatch(rest[0]):
+        name = f"{name} {rest.pop(0)}"
+    return name, rest
+
+
+def asks_only(command: shell.ShellCommand) -> frozenset[str]:
+    """Return the options of a command by which it only tells what it would do."""
+    return frozenset(word.value for word in command.args) & (_ONLY_ASKS | {"--dry-run"})
 
 
 def _runs_tests(name: str, values: Sequence[str]) -> bool:

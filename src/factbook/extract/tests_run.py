@@ -10,7 +10,14 @@ from typing import Final, NamedTuple
 
 from factbook.extract import outcomes, shell
 from factbook.extract.base import word_set
-from factbook.extract.shell_facts import aim, check_commands, git_command, is_check, runs_tests
+from factbook.extract.shell_facts import (
+    aim,
+    asks_only,
+    check_commands,
+    git_command,
+    is_check,
+    runs_tests,
+)
 from factbook.model.facts import Answer, Outcome
 
 _COUNT: Final = (
@@ -92,7 +99,7 @@ _ASSIGNED: Final = re.compile(r"[A-Za-z_]\w*=")
 _FIXES: Final = frozenset({"--fix", "--write", "-w", "--apply", "format", "fmt"})
 _WRITE_FLAGS: Final = re.compile(r"-[a-zA-Z]*i[a-zA-Z]*(?:\..*)?|--in-place(?:=.*)?")
 _REST: Final = re.compile(r"\s*(?:\d*>&\d+|\d*>\s*/dev/null|&>\s*/dev/null)")
-_PATH: Final = re.compile(r"(?!-)[\w@.~+\[\]-]*(?:/[\w@.+\[\]-]+)+|(?!-)[\w-]+\.\w{1,6}")
+_ALL_THERE: Final = frozenset({".", "./", "./..."})  # as an operand it is as good as none
 _NOT_RUN: Final = frozenset({"126", "127"})
 
 
@@ -168,17 +175,20 @@ class Aim(NamedTuple):
     """What a command is run for, however it is launched: two commands may have the same."""
 
     program: str
-    subcommand: str
-    paths: tuple[str, ...]
+    operands: tuple[str, ...]
+    tests: bool  # its operands choose among all that there are
+    asks: frozenset[str]
 
     def is_met_by(self, other: Aim) -> bool:
         """Tell whether another command that ended well did what this one was to do."""
-        if self.program != other.program:
+        if self.program != other.program or not other.asks <= self.asks:
             return False
-        if self.subcommand and other.subcommand and self.subcommand != other.subcommand:
-            return False
-        both = [(one, another) for one in self.paths for another in other.paths]
-        return not both or any(_lies_in(*pair) or _lies_in(*pair[::-1]) for pair in both)
+        if not other.operands:
+            return self.tests or not self.operands
+        return bool(self.operands) and all(
+            any(_is_within(each, one, chosen=self.tests) for one in other.operands)
+            for each in self.operands
+        )
 
 
 @lru_cache(maxsize=256)
@@ -188,15 +198,20 @@ def aims(text: str) -> tuple[Aim, ...]:
     for command in shell.parse(text):
         apart = not command.name or command.name in _AROUND or command.name in _FILTERS
         if not apart and (_use(command) is not Use.READS or _keeps(command)):
-            words = (word.value.partition("::")[0].rstrip("/") for word in command.args)
-            paths = tuple(word for word in words if _PATH.fullmatch(word))
-            found.append(Aim(*aim(command), paths))
+            program, words = aim(command)
+            operands = tuple(word.rstrip("/") for word in words if word not in _ALL_THERE)
+            found.append(Aim(program, operands, runs_tests(command), asks_only(command)))
     return tuple(found)
 
 
-def _lies_in(path: str, place: str) -> bool:
-    """Tell whether a path is, or lies in, another, one of which may begin above it."""
-    return f"/{path}/".endswith(f"/{place}/") or f"{path}/".startswith(f"{place}/")
+def _is_within(operand: str, other: str, *, chosen: bool) -> bool:
+    """Tell whether an operand is another, written from elsewhere, or `chosen` from what that holds.
+
+    A test stands in its file as that in its folder.
+    """
+    one, whole = (f"/{word.replace('::', '/')}/" for word in (operand, other))
+    same = one.endswith(whole) or whole.endswith(one)
+    return same or (chosen and whole in one)
 
 
 def may_change(text: str) -> bool:

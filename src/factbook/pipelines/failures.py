@@ -6,6 +6,7 @@ Where something was only looked for, nothing is left to be done.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -25,8 +26,8 @@ _TOOL: Final = "used_tool"
 _COMMAND: Final = "executed_command"
 _CHANGED: Final = "modified_file"
 _READ: Final = "read_file"
-_DELEGATED: Final = "delegated_to"
-CALLED: Final = (_FAILED, _RAN, _CHECKED, _TOOL, _COMMAND, _CHANGED, _READ, _DELEGATED)
+_ABOUT: Final = ("delegated_to", "described_as", "fetched_url", "searched_for")
+CALLED: Final = (_FAILED, _RAN, _CHECKED, _TOOL, _COMMAND, _CHANGED, _READ, *_ABOUT)
 """The facts that tell what was called, and how it ended."""
 
 _LOOKS: Final = tuple(
@@ -40,6 +41,7 @@ _LOOKS: Final = tuple(
 _LOOKED: Final = "it was only a look"
 _ENDED_WELL: Final = ": ok"  # how the sentence of a command ends that nothing is said against
 _UNANSWERED: Final = "; no result is known"
+_WORD: Final = re.compile(r"[\w-]+")
 
 
 @dataclass(slots=True)
@@ -53,6 +55,7 @@ class _Call:
     failures: list[Fact] = field(default_factory=list)
     changed: set[str] = field(default_factory=set)
     read: set[str] = field(default_factory=set)
+    about: set[str] = field(default_factory=set)  # whom it was given, what it looked for
 
 
 def went_on(facts: Iterable[Fact]) -> dict[int, str]:
@@ -93,6 +96,8 @@ def _learn(call: _Call, fact: Fact) -> None:
         call.changed.add(fact.object)
     elif fact.predicate == _READ:
         call.read.add(fact.object)
+    elif fact.predicate in _ABOUT:
+        call.about.add(fact.object)
 
 
 def _how(failure: Fact, call: _Call, later: Sequence[_Call], with_files: Collection[str]) -> str:
@@ -107,7 +112,19 @@ def _how(failure: Fact, call: _Call, later: Sequence[_Call], with_files: Collect
         return ""
     path = failure.statement.removeprefix(f"{call.tool} of ").partition(" failed: ")[0]
     for other in later:
-        same = other.tool == call.tool and (path in other.read or call.tool not in with_files)
+        same = other.tool == call.tool
+        if call.tool in with_files:
+            same = same and path in other.read
+        elif same:
+            same = _same_matter(failure, {*call.about, path} - {call.tool}, other.about)
         if same or path in other.changed:
             return f"then {other.tool} went well"
     return _LOOKED if any(fnmatchcase(call.tool, looks) for looks in _LOOKS) else ""
+
+
+def _same_matter(failure: Fact, wanted: Collection[str], done: Collection[str]) -> bool:
+    """Tell whether two calls of a tool were about the same; a failure may name what it lacked."""
+    if not wanted and not done:
+        return True
+    words = set(_WORD.findall(failure.object))
+    return any(each in wanted or each.rpartition(":")[2] in words for each in done)
