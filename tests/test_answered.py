@@ -379,6 +379,13 @@ NEW = " create mode 100644 "
         ([("git add .", ""), (COMMIT, made(3, f"{NEW}c.py"))], " (c.py and 2 more)"),
         ([(f"git add -A && {COMMIT} -q", "")], ""),
         ([("git add a.py b.py", ""), (COMMIT, made(1))], ""),
+        # Something else may have changed files, or taken the change back.
+        ([("sed -i s/a/b/ b.py", ""), ("git commit -am 'Sort the tills'", made(1))], ""),
+        ([("git checkout src/tills.py", ""), ("git add -A", ""), (COMMIT, made(1))], ""),
+        ([(f"npm install till && git add -A && {COMMIT}", made(1))], ""),
+        ([("npm install till", ""), (f"git add b.py && {COMMIT}", made(1))], " (b.py)"),
+        ([("pytest -q", "1 passed in 1s"), ("git commit -am 'Sort the tills'", made(1))],
+         " (tills.py)"),
         ([("git add a.py", ""), ("git commit --amend --no-edit -m 'Sort the tills'", "")], ""),
     ],
 )  # fmt: skip
@@ -392,6 +399,16 @@ def test_a_commit_names_the_files_that_the_log_shows_to_be_in_it(
         log.bash(command, text, error=text.startswith("error"))
     (statement,) = told(memory, log, "committed")
     assert statement.partition("Sort the tills")[2] == files
+
+
+@pytest.mark.parametrize("listed", [False, True])
+def test_a_new_file_is_in_a_commit_that_names_it(memory: Memory, log: Log, *, listed: bool) -> None:
+    log.edit("/home/ann/shop/tills.py")
+    log.call("t1", "Write", file_path="/home/ann/shop/.env", content="A=1")
+    log.result("t1", "File created successfully at: /home/ann/shop/.env")
+    log.bash(f"git add -A && {COMMIT}", made(2, *[f"{NEW}.env"] * listed))
+    (statement,) = told(memory, log, "committed")
+    assert statement.endswith(" (.env, tills.py)" if listed else " Sort the tills")
 
 
 @pytest.mark.parametrize(

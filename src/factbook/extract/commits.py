@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from factbook import policy
-from factbook.extract import outcomes, shell
+from factbook.extract import outcomes, shell, tests_run
 from factbook.extract.base import Rule, RuleHit, word_set
 from factbook.extract.shell_facts import git_command
 from factbook.model.facts import Answer, Episode, Outcome, Staged
@@ -32,6 +32,7 @@ _COUNTED: Final = re.compile(r"\b(?P<count>\d+) files? changed\b.*")
 _NAMED: Final = re.compile(
     r"\s*(?:(?:create|delete) mode \d+ (?P<path>.*[^…])|(?:rename|copy) (?P<to>.+) \(\d+%\))"
 )
+_CREATED: Final = re.compile(r"\bcreated\b", re.IGNORECASE)  # in what a tool says that writes
 _RENAMED: Final = re.compile(r"\{.*? => (.*?)\}|^.* => ")
 _ADDS: Final = word_set("add stage rm mv")
 _UNSTAGES: Final = word_set("reset restore stash")
@@ -89,10 +90,19 @@ def staged_after(text: str, folder: str, staged: Staged, answer: Answer) -> Stag
     return _steps(text, folder, staged, made=made)[1]
 
 
-def with_changed(staged: Staged, folder: str, paths: Iterable[str]) -> Staged:
-    """Return what is known of the next commit once files were changed."""
-    changed = (_path(folder, path) for path in paths)
-    return staged._replace(changed=_joined(staged.changed, changed))
+def with_changed(staged: Staged, folder: str, paths: Iterable[str], told: str) -> Staged:
+    """Return what is known of the next commit once files were changed, as a tool has told."""
+    changed = [_path(folder, path) for path in paths]
+    created = changed if _CREATED.search(told.partition("\n")[0]) else ()
+    return staged._replace(
+        changed=_joined(staged.changed, changed), created=_joined(staged.created, created)
+    )
+
+
+def with_unseen(staged: Staged, text: str) -> Staged:
+    """Return what is known of the next commit once a command line ran that may change files."""
+    programs = (command.name for command in shell.parse(text) if tests_run.changes(command))
+    return staged._replace(unseen=_joined(staged.unseen, programs))
 
 
 def _is_quiet(answer: Answer) -> bool:
@@ -113,6 +123,8 @@ def _steps(
             folder = _path(folder, command.args[-1].value)
         words = git_command(command.args) if command.name == "git" else ()
         verb = words[0].value if words else ""
+        if verb not in _ADDS and tests_run.changes(command):
+            staged = staged._replace(unseen=_joined(staged.unseen, [command.name]))
         if not verb or any(word.value == "--dry-run" for word in words):
             continue
         before = [word.value for word in command.args[: len(command.args) - len(words)]]
@@ -120,18 +132,22 @@ def _steps(
         if verb in _ADDS:
             staged = _added(staged, where, *shell.options_and_operands(words[1:]))
         elif verb in _UNSTAGES:
-            staged = Staged(changed=staged.changed)
+            staged = staged._replace(named=(), swept=())
         elif verb == "commit":
             options, operands = shell.options_and_operands(
                 words[1:], valued=_VALUED, long_valued=_LONG_VALUED
             )
             # Files that a commit names are committed alone, whatever else was added.
-            held = Staged(changed=staged.changed) if operands else staged
+            held = staged._replace(named=(), swept=()) if operands else staged
             held = _added(held, where, options, operands)
             steps.append(_Step(command, words, held))
             if made:
                 gone = {*held.named, *_under(held)}
-                staged = Staged(changed=tuple(path for path in held.changed if path not in gone))
+                staged = Staged(
+                    changed=tuple(path for path in held.changed if path not in gone),
+                    created=tuple(path for path in held.created if path not in gone),
+                    unseen=() if held.swept else held.unseen,
+                )
     return steps, staged
 
 
@@ -159,7 +175,8 @@ def _added(
 def _files(step: _Step, told: str) -> str:
     """Return the names of the files of a commit in brackets; empty where none is sure to be in it.
 
-    What was added as a whole is told only where it is as many as git counted.
+    What was added as a whole is told only where it is as many as git counted, and where nothing
+    else may have changed a file: of what is new, git says the names.
     """
     staged = step.staged
     counted = _COUNTED.search(told)
@@ -171,7 +188,9 @@ def _files(step: _Step, told: str) -> str:
         count = int(counted["count"])
         by_git = _named_by_git(told[counted.end() :])
         sure = _besides(by_git, staged.named)
-        whole = _besides(sure, [*_under(staged), *_unopened(staged, by_git)])
+        under = () if staged.unseen else _under(staged)
+        under = [path for path in under if path not in staged.created]
+        whole = _besides(sure, [*under, *_unopened(staged, by_git)])
         paths = next((some for some in (whole, sure) if len(some) == count), [])
         paths = paths or (sure if len(sure) < count else by_git)
     return f"({file_names(paths, policy.TURN_FILES, count)})" if paths else ""

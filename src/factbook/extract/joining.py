@@ -140,8 +140,10 @@ class Joining:
         code = result.attributes.get("exit_code", "").strip()
         answer = Answer(outcome, result.text, code, error)
         files = outcomes.changed_files(call) if outcome is Outcome.DONE else ()
-        self._staged = commits.with_changed(self._staged, call.project, files)
+        self._staged = commits.with_changed(self._staged, call.project, files, result.text)
         if command is not None:
+            if "git" not in command and outcome is not Outcome.REFUSED:
+                self._staged = commits.with_unseen(self._staged, command)
             answer = self._ran(call, command, answer, files)
         elif outcome is Outcome.DONE:
             self._done(files=files)

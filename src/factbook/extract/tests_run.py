@@ -216,7 +216,12 @@ def _is_within(operand: str, other: str, *, chosen: bool) -> bool:
 
 def may_change(text: str) -> bool:
     """Tell whether a command line may change what another one reads, and not only look at it."""
-    return any(_use(each) is Use.CHANGES for each in shell.parse(text))
+    return any(map(changes, shell.parse(text)))
+
+
+def changes(command: shell.ShellCommand) -> bool:
+    """Tell whether one command may change what another one reads."""
+    return _use(command) is Use.CHANGES
 
 
 def only_looks(text: str) -> bool:

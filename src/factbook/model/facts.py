@@ -243,6 +243,8 @@ class Staged(NamedTuple):
     named: tuple[str, ...] = ()  # files that were added by name
     swept: tuple[str, ...] = ()  # what was added as a whole; without a slash it may be a file
     changed: tuple[str, ...] = ()  # files that were changed and not committed yet
+    created: tuple[str, ...] = ()  # those of them that were not there before
+    unseen: tuple[str, ...] = ()  # programs that may have changed others, or taken changes back
 
 
 class Answer(NamedTuple):
