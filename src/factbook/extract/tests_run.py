@@ -77,6 +77,11 @@ _TEXTS: Final = _FILTERS | word_set("""
 """What these print where they only look was written by others."""
 _BRINGS: Final = word_set("curl wget http httpie xh")
 """What these print was written elsewhere."""
+_RECORDS: Final = re.compile(
+    r"(?:(?:[\w-]+[-_.])?logs?|journal\w*|dmesg|tail|show|view|history)|(?s:[\s(]*(?:select|with)\s.*)",
+    re.IGNORECASE,
+)
+"""As a program, its subcommand or what a database is asked: what is shown was written before."""
 _GIT_KEEPS: Final = word_set("fetch add commit push tag stash")
 _GIT_READS: Final = _GIT_KEEPS | word_set("""
     status log diff show rev-parse ls-files ls-tree blame config describe reflog shortlog cat-file
@@ -288,6 +293,8 @@ def _shows_others(commands: Sequence[shell.ShellCommand]) -> bool:
     fed = False
     for command in commands:
         shows = command.name in _BRINGS or (command.name in _TEXTS and _only_reads(command))
+        plain = [word.value for word in command.args if not word.value.startswith("-")]
+        shows = shows or any(map(_RECORDS.fullmatch, [command.name, *plain[:2]]))
         own = any(word.value in written for word in command.args)
         if shows and not (fed or own or command.targets):
             return True
