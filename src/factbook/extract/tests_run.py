@@ -65,6 +65,7 @@ _FILTERS: Final = word_set(
     "tail head grep egrep rg cat tee wc sort uniq sed awk less more cut tr jq column fold"
 )
 _AROUND: Final = word_set("cd echo export source . true pwd set sleep printf date pushd popd unset")
+_CONDITIONS: Final = frozenset({"if", "elif", "while", "until"})
 _READS: Final = word_set("""
     ls cat head tail grep egrep fgrep rg ag ack fd wc echo pwd awk jq which type whereis ps df du
     tree stat file env printenv date whoami id uname sleep cd test [ true false printf export source
@@ -250,12 +251,13 @@ def hidden_error(text: str, output: str) -> tuple[str, tuple[str, ...]]:
     if outcomes.is_unread(output):
         return outcomes.error_line(output), ()
     commands = shell.parse(text)
-    hidden = [command for command in _hidden(commands) if not _only_reads(command)]
+    hidden, expected = _hidden(commands)
+    hidden = [command for command in hidden if not _only_reads(command)]
     closed = closing(output) if hidden else None
     if not hidden or (closed is not None and not closed.failed):
         return "", ()
     names = tuple(dict.fromkeys(command.name for command in hidden))
-    if _shows_others(commands):
+    if expected or _shows_others(commands):
         return outcomes.said_error(output, names), names
     if closed is None and any(map(runs_tests, hidden)) and not _BROKE.search(output):
         first, _, rest = output.strip().partition("\n")
@@ -267,18 +269,33 @@ def hidden_error(text: str, output: str) -> tuple[str, tuple[str, ...]]:
     return ("" if error.partition(":")[0] in looking else error), ()
 
 
-def _hidden(commands: Sequence[shell.ShellCommand]) -> list[shell.ShellCommand]:
-    """Return the commands that may fail while their line ends well."""
+def _hidden(commands: Sequence[shell.ShellCommand]) -> tuple[list[shell.ShellCommand], bool]:
+    """Return the commands that may fail while their line ends well, and if it is ready for others.
+
+    Where a line has another way ready, or tries again, the first one's failure is none of the line.
+    """
+    expected = False
     hidden: list[shell.ShellCommand] = []
+    behind = ""  # the program that stands behind a command
+    recovered = False
     lost = False  # what comes behind ends the line, however a chain of `&&` ends
     outer = [command for command in commands if command.then != shell.WITHIN]
     for command in reversed(outer):
         then = command.then
         ends = then in ("\n", ";") and command is not outer[-1]
         lost = lost or ends or then in ("&", "||", ";;")
-        if lost or then.startswith("|"):
+        if then == "||":
+            recovered = behind not in _AROUND
+        elif then != "&&":
+            recovered = False
+        asked = any(word.value in _CONDITIONS for word in command.words[:1])
+        if recovered or asked:
+            expected = True
+        elif lost or then.startswith("|"):
             hidden.append(command)
-    return hidden
+        recovered = recovered or command.name == "break"
+        behind = command.name
+    return hidden, expected
 
 
 def _only_reads(command: shell.ShellCommand) -> bool:
