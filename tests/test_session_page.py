@@ -136,6 +136,9 @@ def test_what_only_progress_told_is_erased_and_stays_so(tmp_path: Path) -> None:
         assert list(memory.sources.sessions()) == []
 
 
+DECLINED = "The user doesn't want to proceed with this tool use. The tool use was rejected."
+
+
 def test_never_is_not_said_where_a_sub_agents_own_records_are_not_there(tmp_path: Path) -> None:
     asked = "how often did I edit stock.py"
     (other := tmp_path / "other").mkdir()
@@ -145,6 +148,8 @@ def test_never_is_not_said_where_a_sub_agents_own_records_are_not_there(tmp_path
         claude("user", [tool_result("The file has been updated.", "toolu_x")], "x2"),
         claude("assistant", [tool_use("Task", {"description": "Look"}, "toolu_f")], "x3"),
         claude("user", [tool_result("Agent type not found", "toolu_f", is_error=True)], "x4"),
+        claude("assistant", [tool_use("Task", {"description": "Look"}, "toolu_d")], "x5"),
+        claude("user", [tool_result(DECLINED, "toolu_d", is_error=True)], "x6"),
     )
 
     def title(log: Path, folder: Path) -> str:

@@ -297,14 +297,22 @@ def _unseen(reads: Reads, filters: Filters) -> int:
     ]
     if not calls:
         return 0
-    failures = reads.facts(replace(among, predicates=(FAILURE,)), limit=None)
-    failed = {fact.subject for fact in failures}
-    given = Counter((call.host, call.session) for call in calls if call.subject not in failed)
+    given = Counter((call.host, call.session) for call in calls)
     # A sub-agent may work in another folder.
     prompts = replace(among, project="", episode_kinds=(EpisodeKind.PROMPT,))
     told = (prompt for prompt in reads.episodes(prompts, limit=None) if prompt.agent)
     given -= Counter((prompt.host, prompt.session) for prompt in told)
-    return given.total()
+    for host, session in list(given):
+        # What was declined or failed at once gave nobody work.
+        results = replace(
+            among, host=host, session=session, episode_kinds=(EpisodeKind.TOOL_RESULT,)
+        )
+        found = reads.episodes(results, limit=None)
+        vain = {result.subject for result in found if result.is_error}
+        given[host, session] -= sum(
+            call.subject in vain and (call.host, call.session) == (host, session) for call in calls
+        )
+    return (+given).total()
 
 
 def _row(label: str, facts: Sequence[Fact], *, took: Millis | None = None) -> CountedRow:
