@@ -319,6 +319,13 @@ def test_what_is_of_another_owner_is_not_counted(memory: Memory) -> None:
         ("git push origin main", "push", True),
         ("uv run scripts/deploy.py", "deploy", True),
         ("bash ci/deploy.sh", "deploy", True),
+        ("node --env-file .env ci/deploy.js", "deploy", True),
+        ("ssh web ./deploy.sh", "deploy", True),
+        ("kubectl apply -f k8s/deploy.yaml", "deploy", True),
+        ("git -C /srv/tills push origin main", "push", True),
+        ("git -c user.name=ann commit -m x", "git commit", True),
+        ("git -C test add a.py", "test", False),
+        ("git stash pop", "pop", True),
     ],
 )
 def test_what_a_command_does(command: str, act: str, so: bool) -> None:

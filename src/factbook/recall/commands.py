@@ -26,9 +26,13 @@ _LOOKING: Final = frozenset(
 """Subcommands that do so."""
 _WRAPPERS: Final = frozenset({"sudo", "time", "env", "nohup", "timeout", "npx", "exec", "nice"})
 _BEGINS: Final = 3  # letters of an act that its command holds too, also "lint" for "linter"
-_RUNS: Final = frozenset({"run", "exec"})
+_RUNS: Final = frozenset({"run", "exec", "apply"})
+_SUBCOMMAND: Final = re.compile(r"[a-z][\w:-]*")
 _FILE: Final = re.compile(r"\.\w{1,5}$")
 _GIT_REACH: Final = 2  # of git what it is told to do; the rest are names and files
+_GIT_GROUPS: Final = frozenset({"stash", "submodule", "worktree", "remote", "bisect", "lfs"})
+"""Subcommands of git with subcommands of their own."""
+_GIT_VALUED: Final = frozenset({"-c", "--git-dir", "--work-tree"})  # `-C` in lower case is one too
 _REACH: Final = 3  # words in which an act stands: "docker compose up", "npm run deploy"
 
 
@@ -75,6 +79,9 @@ def _part_does(said: list[str], wanted: list[str]) -> bool:
     program = said[0].rsplit("/", 1)[-1]
     if program == "test":  # the shell's own, which only looks: "test -f .env"
         return False
+    if program == "git":
+        while len(said) > 1 and said[1].startswith("-"):
+            said = [said[0], *said[3 if said[1] in _GIT_VALUED else 2 :]]
     acting = [word for word in said if not word.startswith("-")]
     if program == wanted[0]:
         first = not wanted[1:] or said[1:2] == wanted[1:2] or "".join(said[1:2]).startswith("-")
@@ -84,7 +91,8 @@ def _part_does(said: list[str], wanted: list[str]) -> bool:
     if len(wanted) > 1:
         starts = range(min(_REACH, len(acting)))  # "rtk git push", "uv run ruff format"
         return any(acting[n : n + len(wanted)] == wanted for n in starts)
-    reach = acting[: _GIT_REACH if program == "git" else _REACH]
+    of_git = program == "git" and _GIT_GROUPS.isdisjoint(acting[1:2])
+    reach = acting[: _GIT_REACH if of_git else _REACH]
     names = {
         name
         for n, word in enumerate(reach)
@@ -102,9 +110,11 @@ def _part_does(said: list[str], wanted: list[str]) -> bool:
 def _is_given(acting: list[str], n: int) -> bool:
     """Tell whether a word names a place that a subcommand is given: "open http://web/test".
 
-    A file is done where a program gets nothing else, or is told to run it: "bash deploy.sh".
+    A file is done where a program gets nothing else, or is told to run it: "bash deploy.sh", also
+    on another machine.
     """
-    if n < _REACH - 1 or acting[n - 1] in _RUNS:
+    before = acting[n - 1]
+    if n < _REACH - 1 or acting[0] == "ssh" or before in _RUNS or not _SUBCOMMAND.fullmatch(before):
         return False
     return "/" in acting[n] or _FILE.search(acting[n]) is not None
 
