@@ -289,6 +289,7 @@ TWICE = "Found 2 matches of the string to replace, but replace_all is false."
         ([*ran(1, "pip install tilll", BROKEN), *ran(2, "pip install till")], ""),
         ([*ran(1, "docker compose up -d", BROKEN), *ran(2, "docker compose down")], ""),
         ([*ran(1, "make deploy", BROKEN), *ran(2, "make")], ""),
+        ([*ran(1, "cd /s/api && make", BROKEN), *ran(2, "cd /s/web && make")], ""),
         ([*ran(1, "curl -f https://a.shop/up", BROKEN), *ran(2, "curl -f https://a.shop")], ""),
         ([*ran(1, "pytest -q", BROKEN), *ran(2, "pytest tests/t.py", text="3 passed in 1s")], ""),
         ([*ran(1, "pytest -q", BROKEN), *ran(2, "pytest --co -q")], ""),

@@ -184,10 +184,13 @@ class Aim(NamedTuple):
     operands: tuple[str, ...]
     tests: bool  # its operands choose among all that there are
     asks: frozenset[str]
+    folder: str = ""  # where it is run, as far as its line says
 
     def is_met_by(self, other: Aim) -> bool:
         """Tell whether another command that ended well did what this one was to do."""
         if self.program != other.program or not other.asks <= self.asks:
+            return False
+        if self.folder and other.folder and self.folder != other.folder:
             return False
         if not other.operands:
             return self.tests or not self.operands
@@ -201,12 +204,15 @@ class Aim(NamedTuple):
 def aims(text: str) -> tuple[Aim, ...]:
     """Return what the commands of a line are run for, but for those that only look."""
     found: list[Aim] = []
+    folder = ""
     for command in shell.parse(text):
+        if command.name == "cd" and command.args and command.args[-1].value.startswith("/"):
+            folder = command.args[-1].value.rstrip("/")
         apart = not command.name or command.name in _AROUND or command.name in _FILTERS
         if not apart and (_use(command) is not Use.READS or _keeps(command)):
             program, words = aim(command)
             operands = tuple(word.rstrip("/") for word in words if word not in _ALL_THERE)
-            found.append(Aim(program, operands, runs_tests(command), asks_only(command)))
+            found.append(Aim(program, operands, runs_tests(command), asks_only(command), folder))
     return tuple(found)
 
 
