@@ -791,9 +791,9 @@ def test_pages_cannot_command_a_terminal(fresh: World) -> None:
 
 
 def test_secrets_are_not_kept_and_not_shown(fresh: World) -> None:
-    for line in (f"/learn keys like {KEY}", f"/remember my key is {KEY}", f"/search key {KEY}"):
+    for line in (f"/learn keys like {KEY}", f"/remember Ann's key is {KEY}", f"/search key {KEY}"):
         assert KEY not in shown(run(fresh.memory, line)).text
-    for command in ("learn", "schedule daily", "like"):
+    for command in ("learn", "remember my key is", "schedule daily", "like"):
         with pytest.raises(FactbookError) as refused:
             run(fresh.memory, f"/{command} {KEY}")
         assert KEY not in str(refused.value)
