@@ -588,7 +588,8 @@ def test_what_was_stopped_has_not_ended(memory: Memory, tmp_path: Path) -> None:
         *waited("4", "cc a.c", call_id="c2", header=stopped),
         script(patch, "c3"), goes_on("5", "c3"), *waited("5", call_id="c4", header=stopped),
     )  # fmt: skip
-    assert not {"ran", "modified_file", "failed_with"} & found.keys()
+    assert found["ran"] == ["ran `make`: it was stopped before its end"]
+    assert not {"modified_file", "failed_with", "verified"} & found.keys()
 
 
 def test_what_several_calls_printed_so_far_belongs_to_none(tmp_path: Path) -> None:
