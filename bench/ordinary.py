@@ -73,6 +73,7 @@ from factbook.model.facts import EVERYONE, EpisodeKind, Role, StoredEpisode, Tru
 from factbook.model.keys import entity_name
 from factbook.model.memory_types import MemoryType, TypedClaim
 from factbook.store.derived.facts import lives_by_id
+from factbook.store.rows import Life
 
 FOLDER: Final = ROOT / "data" / "language" / "ordinary"
 START: Final = 1_790_000_000_000  # when the older ones of the pairs are said: September 2026
@@ -319,7 +320,7 @@ def became(rows: Sequence[Row]) -> Iterator[tuple[str, bool]]:
     for row, (first, second) in zip(rows, ids, strict=True):
         older, newer = lives[first], lives[second]
         verdict = "apart"
-        if first == second or second == older.merged_into_id or first == newer.merged_into_id:
+        if are_joined(older, newer):
             verdict = "joined"
         elif not (older.current and newer.current):
             verdict = "settled"
@@ -327,6 +328,11 @@ def became(rows: Sequence[Row]) -> Iterator[tuple[str, bool]]:
             verdict = "asked"
         stands = [life.statement for life in (older, newer) if life.current]
         yield verdict, " ".join(row["new"].split()) in stands
+
+
+def are_joined(one: Life, other: Life) -> bool:
+    """Tell whether two statements are one fact, or one of them was merged into the other."""
+    return one.id in (other.id, other.merged_into_id) or other.id == one.merged_into_id
 
 
 def people(rows: Sequence[Row], show: Show) -> dict[str, float]:
@@ -350,8 +356,7 @@ def people(rows: Sequence[Row], show: Show) -> dict[str, float]:
         for label in ("change", "reword"):
             for i, j in row[label]:
                 older, newer = lives[told[i]], lives[told[j]]
-                joined = told[i] == told[j] or told[j] == older.merged_into_id
-                joined = joined or told[i] == newer.merged_into_id
+                joined = are_joined(older, newer)
                 pair = (min(told[i], told[j]), max(told[i], told[j]))
                 counts[label] += 1
                 counts[f"{label} joined"] += joined
