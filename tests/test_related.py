@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from dataclasses import replace
+from pathlib import Path
 
+import numpy as np
 import pytest
-from bench.related import STRANGER, choose
 
 from factbook import policy
+from factbook.embed import bundled
+from factbook.errors import ReaderError
 from factbook.gate.judge import JudgedClaim, Judgement, Relation, judge
-from factbook.gate.related import RelatedTexts, tells_apart
+from factbook.gate.related import tells_apart
+from factbook.language.reader.boosted import LEAF, Boosted
+from factbook.language.reader.network import DATA, Networks
 from factbook.language.reader.read import read
 from factbook.language.reader.reading import Clause, Reading, Span
-from factbook.language.reader.relate import Chances, Relater
+from factbook.language.reader.relate import RELATER, Chances, Relater, Scores
 
 OLDER, NEWER = "My sister's flat is the one with the bats", "Bats live at my sister's place"
-SAME = Chances(change=0.0, changed_back=0.0, reword=1.0)
-ENDS = Chances(change=1.0, changed_back=1.0, reword=0.0)
-MAYBE = Chances(change=1.0, changed_back=0.0, reword=0.0)
+SAME = Chances(change=0.0, reword=1.0)
+ENDS = Chances(change=1.0, reword=0.0)
+MAYBE = Chances(change=policy.RELATED["ask"], reword=0.0)
+SCORES = Scores(np.zeros(8, np.float32), np.zeros(8, np.float32))
 
 
 def _reading(
@@ -41,9 +49,10 @@ def _judged(
     of: str = "me",
 ) -> Judgement:
     net = Relater(
-        lambda *_: chances,
+        lambda *_: SCORES,
         lambda text: _reading(text, names=names, flags=flags if text == newer else (), of=of),
         lambda *_: 0.0,
+        lambda _: chances,
     )
     return judge(JudgedClaim(text=older), JudgedClaim(text=newer), similarity=similarity, net=net)
 
@@ -57,7 +66,7 @@ def test_without_a_network_they_are_two_matters() -> None:
     ("chances", "relation"),
     [(SAME, Relation.SAME), (ENDS, Relation.SUPERSEDES), (MAYBE, Relation.AMBIGUOUS)],
 )
-def test_what_is_sure_both_ways_is_done_and_the_rest_is_asked(
+def test_what_is_sure_is_done_and_what_is_likely_is_asked(
     chances: Chances, relation: Relation
 ) -> None:
     assert _judged(chances).relation is relation
@@ -90,7 +99,7 @@ def test_one_word_or_when_or_a_number_that_is_lost_is_left_to_the_rules(
     older: str, newer: str
 ) -> None:
     assert _judged(SAME, older, newer, similarity=0.95).relation is not Relation.SAME
-    net = Relater(lambda *_: SAME, _reading, lambda *_: 0.0)
+    net = Relater(lambda *_: SCORES, _reading, lambda *_: 0.0, lambda _: SAME)
     assert tells_apart(older, newer, net) == ""  # who is asked may know better
 
 
@@ -113,17 +122,52 @@ def test_two_dogs_are_not_one() -> None:
         assert told.relation not in (Relation.SAME, Relation.SUPERSEDES)
 
 
-def test_numbers_are_chosen_within_their_bounds() -> None:
-    def row(label: str, change: float, reword: float, cosine: float) -> tuple[str, RelatedTexts]:
-        return label, RelatedTexts(Chances(change, change, reword), cosine, "", "")
+def test_trees_answer_as_they_were_grown() -> None:
+    trees = Boosted(
+        {
+            # two trees of one answer each: beyond 0.5 of the second sign, and a leaf alone
+            "sign": np.array([1, LEAF, LEAF, LEAF]),
+            "bound": np.array([0.5, 0.0, 0.0, 0.0]),
+            "left": np.array([1, 0, 0, 0]),
+            "right": np.array([2, 0, 0, 0]),
+            "value": np.array([0.0, -2.0, 2.0, 1.0]),
+            "roots": np.array([[0, 3]]),
+            "bias": np.array([0.0, 0.0]),
+        }
+    )
+    assert trees.chances(np.array([9.0, 0.5], np.float32)) == pytest.approx(_softmax(-2.0, 1.0))
+    assert trees.chances(np.array([0.0, 0.6], np.float32)) == pytest.approx(_softmax(2.0, 1.0))
 
-    scores = [
-        row("change", 0.96, 0.0, 0.6),
-        row("reword", 0.0, 0.96, 0.6),
-        row("lookalike", 0.55, 0.55, 0.6),
-        row(STRANGER, 0.9, 0.9, 0.3),
-    ]
-    numbers, taken = choose(scores, dict.fromkeys(("merge", "end", "ask"), (0.0, 0.0)))
-    assert numbers.keys() == policy.RELATED.keys()
-    assert taken["merge"]["reword"] == taken["end"]["change"] == 100
-    assert taken["merge"]["lookalike"] == taken["ask"][STRANGER] == 0
+
+def _softmax(*odds: float) -> list[float]:
+    likely = np.exp(odds)
+    return [float(one) for one in likely / likely.sum()]
+
+
+def test_trees_of_other_networks_are_not_asked(tmp_path: Path) -> None:
+    folder = shutil.copytree(DATA, tmp_path / "data")
+    record = json.loads((folder / "reader.json").read_text())
+    record["files"]["relater.onnx"]["sha256"] = "0" * 64
+    (folder / "reader.json").write_text(json.dumps(record))
+    with pytest.raises(ReaderError, match="train_related"):
+        _ = Networks(folder).related
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("My boss is Dr Anand", "Dr Anand never wears a tie"),
+        ("Our cat Miso is seven", "Miso sleeps on the boiler"),
+        ("Lucia is expecting in June", "Lucia finally has her visa"),
+        ("I take sugar in my coffee", "I had two coffees at the station"),
+    ],
+)
+def test_two_things_told_of_one_matter_stand_beside_each_other(older: str, newer: str) -> None:
+    first, second = bundled().embed([older, newer])
+    told = judge(
+        JudgedClaim(text=older),
+        JudgedClaim(text=newer),
+        similarity=float(first @ second),
+        net=RELATER,
+    )
+    assert told.relation in (Relation.DIFFERENT, Relation.AMBIGUOUS)

@@ -294,24 +294,19 @@ JUDGED_SAMPLE: Final = 256  # ours: rows that tell how many pairs there are
 ENDING_SIMILARITY: Final = 0.35  # ours: for what says that something has ended
 CHANGED_MIND_MS: Final = 12 * 3600 * 1000  # ours: words this far apart are not of one conversation
 RELATED_SIMILARITY: Final = 0.20  # ours: from here the network is asked how two texts stand
-RELATED_SHARED: Final = 0.15  # ours: cosine that a content word in common stands for
-RELATED_NEARNESS: Final = 10.0  # ours: weight of these beside the odds, where a person is asked
 REWORDED_ASKED: Final = 0.4  # ours: cosine from which it is asked whether both say the same
 RELATED_NEIGHBOURS: Final = 4  # ours: the nearest statements that it is asked about, for each
 RELATED_PAIRS: Final = 4_000  # ours: pairs that it reads in one run, the nearest ones; 10 ms each
 RELATED: Final[Mapping[str, float]] = MappingProxyType(
     {
-        "merge": 0.2,
-        "merge_cosine": 0.25,
-        "end": 0.8,
-        "end_cosine": 0.6,  # by `people` of data/language/ordinary: what is less near is asked
-        "ask": 3.9,  # of `doubt`
-        "ask_cosine": 0.3,  # of `nearness`
+        "merge": 0.5,  # chance from which both say the same
+        "end": 0.85,  # chance from which the newer ends the older unasked
+        "ask": 0.45,  # chance from which it is asked
     }
-)  # ours, by `python -m bench.related`: of the network's weights, chosen anew whenever those are
+)  # ours, by `scripts/train_related.py`, which says what each finds
 REWORDED_OF_THINGS: Final = 0.75  # ours: chance from which two texts on a thing are joined
 DOUBTS_A_RUN: Final = 5  # ours: questions of the network's that one run adds for an owner
-RELATED_ASK_ONE: Final = 1.0  # ours, of `doubt`: one such question a run, if no better ones fill it
+RELATED_ASK_ONE: Final = 0.25  # ours, a chance: one such question a run, if no better ones fill it
 WEAK_DOUBTS_A_RUN: Final = 1  # ours: of these so many at most that are unlikely ("ask_one")
 FACTS_A_DOUBT: Final = 20  # ours: new facts for each one more
 NEAR_PAIR: Final = "near"  # ours: the rule of a pair that only a model is asked about

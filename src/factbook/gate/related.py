@@ -1,13 +1,13 @@
 """Propose how two texts stand to each other where their words alone do not tell.
 
-The reader's network proposes from the whole texts; what is exact refuses (`vetoed`). What is sure
-in both directions is merged or retired, if neither has a nearer one in the whole memory, and what
-is likely is asked. The numbers are of `policy.RELATED`, chosen by `python -m bench.related`.
+Trees grown of what the reader's network and the readings say of both (`related_signs`) propose;
+what is exact refuses (`vetoed`). What is sure is merged or retired, if neither has a nearer one in
+the whole memory, and what is likely is asked. The numbers of `policy.RELATED` are chosen by
+`scripts/train_related.py`.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from itertools import product
 from operator import ne
@@ -17,6 +17,7 @@ from factbook import policy
 from factbook.gate import kin
 from factbook.gate.lexicon import TENSES_APART, tables
 from factbook.gate.reading import TextReading, read
+from factbook.gate.related_signs import Side, signs_of
 from factbook.gate.slots import of_a_series, same_people
 from factbook.language.reader.reading import NOT_MEANT, Clause, Reading
 from factbook.language.reader.relate import Chances, Relater
@@ -24,36 +25,16 @@ from factbook.language.words import stem
 
 MAY_BE_OVER: Final = "may_be_over"  # the rule of what the network alone asks about
 REWORDED: Final = "reworded"  # the rule of what likely says the same
-_LEAST: Final = 1e-3  # no chance is surer
 _SUPPOSED: Final = NOT_MEANT | {"wish"}
 
 
 class RelatedTexts(NamedTuple):
-    """What the rules look at: the network's chances, and what forbids to act on them."""
+    """What the rules look at: how likely what is, and what forbids to act on it."""
 
     chances: Chances  # of the whole texts
     similarity: float  # cosine
     no_merge: str  # why they may not be merged; "" where they may
     no_end: str  # why the newer may not end the older
-    shared: bool = False  # whether they have a content word in common
-
-    @property
-    def doubt(self) -> float:
-        """Return how much speaks for asking: the odds both ways, and how likely it is one matter.
-
-        A memory holds many statements that are near to none, whose odds of a change are as good.
-        """
-        odds = _log_odds(self.chances.change) + _log_odds(self.chances.changed_back)
-        return odds + policy.RELATED_NEARNESS * self.nearness
-
-    @property
-    def nearness(self) -> float:
-        """Return how likely both are of one matter, as a cosine."""
-        return self.similarity + policy.RELATED_SHARED * self.shared
-
-
-def _log_odds(chance: float) -> float:
-    return math.log((chance + _LEAST) / (1.0 - chance + _LEAST))
 
 
 class Proposed(NamedTuple):
@@ -112,25 +93,25 @@ def _of_things(*texts: Reading) -> bool:
 def _unchecked(
     older: tuple[str, TextReading], newer: tuple[str, TextReading], similarity: float, net: Relater
 ) -> RelatedTexts:
-    """Return what the network says of two texts, whatever forbids to act on it."""
-    shared = not older[1].keys.isdisjoint(newer[1].keys)
-    return RelatedTexts(net.relate(older[0], newer[0]), similarity, "", "", shared)
+    """Return how likely what is of two texts, whatever forbids to act on it."""
+    first, second = (Side(net.read(text), reading) for text, reading in (older, newer))
+    signs = signs_of(first, second, net.relate(older[0], newer[0]), similarity)
+    return RelatedTexts(net.weigh(signs), similarity, "", "")
 
 
 def decided(texts: RelatedTexts) -> Proposed | None:
     """Return what follows from the chances by the numbers of `policy.RELATED`."""
-    numbers, chances, cosine = policy.RELATED, texts.chances, texts.similarity
-    if cosine >= numbers["merge_cosine"] and chances.reword >= numbers["merge"]:
+    numbers, chances = policy.RELATED, texts.chances
+    if chances.reword >= numbers["merge"]:
         return None if texts.no_merge else Proposed("same", REWORDED, "Both say the same.")
-    sure = min(chances.change, chances.changed_back)
-    if not texts.no_end and cosine >= numbers["end_cosine"] and sure >= numbers["end"]:
+    if not texts.no_end and chances.change >= numbers["end"]:
         return Proposed("supersedes", "taken_back", "If the newer one holds, the older does not.")
     return _doubted(texts)
 
 
 def _doubted(texts: RelatedTexts) -> Proposed | None:
-    far = texts.nearness < policy.RELATED["ask_cosine"] or texts.doubt < policy.RELATED["ask"]
-    return None if texts.no_end == "other" or far else DOUBTED
+    unlikely = texts.chances.change < policy.RELATED["ask"]
+    return None if texts.no_end == "other" or unlikely else DOUBTED
 
 
 def hardly_doubted(
@@ -138,17 +119,17 @@ def hardly_doubted(
 ) -> bool:
     """Tell whether it may be asked if the newer text ends the older, where there is room for it.
 
-    It is less likely than what `proposed` asks about, and as near.
+    It is less likely than what `proposed` asks about.
     """
-    texts = _unchecked(older, newer, similarity, net)
-    if texts.doubt < policy.RELATED_ASK_ONE or texts.nearness < policy.RELATED["ask_cosine"]:
+    if _unchecked(older, newer, similarity, net).chances.change < policy.RELATED_ASK_ONE:
         return False
     return related(older, newer, similarity, net).no_end != "other"
 
 
 def doubt(older: str, newer: str, similarity: float, net: Relater) -> float:
-    """Return how much speaks for asking whether the newer of two texts ends the older."""
-    return _unchecked((older, read(older)), (newer, read(newer)), similarity, net).doubt
+    """Return how likely the newer of two texts ends the older, 0 to 1."""
+    texts = _unchecked((older, read(older)), (newer, read(newer)), similarity, net)
+    return texts.chances.change
 
 
 def _told(text: Reading) -> list[Clause]:

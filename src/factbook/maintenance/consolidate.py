@@ -389,10 +389,12 @@ class Consolidation:
             judgement = self._judgement(
                 older, newer, cosine, net, partial(circles.closest, left, right, self._alike)
             )
+            at_once = _at_once(older, newer)
             if judgement.relation is Relation.SAME:
-                self._alike.add(ids_of(first, second))
+                if not (at_once and judgement.rule == REWORDED):
+                    self._alike.add(ids_of(first, second))
                 continue
-            if _at_once(older, newer):
+            if at_once:
                 continue
             told = _pair_ops(self._store, older, newer, judgement, cosine)
             if not told and net is not None and for_model and _near(older, newer, cosine):
@@ -671,7 +673,7 @@ def _likeliest(doubts: Iterable[tuple[float, str, Op]], new: Mapping[str, int]) 
 
 
 def _at_once(older: Life, newer: Life) -> bool:
-    """Tell whether both were said in one message: a part of it says nothing against it."""
+    """Tell whether both were said in one message: a part says nothing against it, nor it anew."""
     said = older.kind in _SAID and newer.kind in _SAID
     return said and older.episode_id == newer.episode_id
 

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from factbook.embed.runtime import SessionError, open_session
 from factbook.embed.words import EMBEDDER, WordTable
 from factbook.errors import ReaderError
+from factbook.language.reader.boosted import Boosted
 from factbook.language.reader.layer import Layer
 from factbook.language.reader.pieces import Numbers, Pieces
 
@@ -53,6 +54,11 @@ class Networks:
         """The checksums of the network that reads, to which belongs what was learned of it."""
         files = self.record["files"]
         return " ".join(files[name]["sha256"] for name in ("reader.onnx", "clauses.npz"))
+
+    @property
+    def checksum_of_pairs(self) -> str:
+        """The checksums of both networks, to which belongs what was learned of two texts."""
+        return f"{self.checksum} {self.record['files']['relater.onnx']['sha256']}"
 
     @functools.cached_property
     def table(self) -> WordTable:
@@ -89,6 +95,17 @@ class Networks:
     def worth(self) -> Layer:
         """What tells what is worth knowing in a month."""
         return Layer(self._layer("worth"))
+
+    @functools.cached_property
+    def related(self) -> Boosted:
+        """What tells how two statements stand to each other."""
+        held = self._arrays("related.npz")
+        if str(held["reader"]) != self.checksum_of_pairs:
+            raise ReaderError(
+                reason=f"{self._folder / 'related'}.npz was learned of other networks; "
+                "run scripts/train_related.py"
+            )
+        return Boosted(held)
 
     def _layer(self, name: str) -> dict[str, NDArray[Any]]:
         """Return what was learned of the network; ReaderError where it was of another one."""

@@ -5,39 +5,64 @@ from __future__ import annotations
 import collections
 import functools
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple
 
+import numpy as np
+
 from factbook.language.reader import labels
-from factbook.language.reader.decode import softmax
+from factbook.language.reader.decode import Floats, softmax
 from factbook.language.reader.network import Networks, shared
 from factbook.language.reader.read import read
 from factbook.language.reader.reading import Reading
+
+
+class Scores(NamedTuple):
+    """What the network says of two texts, read in both orders: logarithms of chances, (8,) each.
+
+    What the second is to the first, of `labels.PAIRS`; whether it follows from it, is against it or
+    neither; whether the first bears it out.
+    """
+
+    there: Floats  # the older one first
+    back: Floats
+
+    @property
+    def change(self) -> float:
+        """Return how likely the newer takes the older's place, 0 to 1, by the network alone."""
+        return float(np.exp(self.there[labels.PAIRS.index("change")]))
 
 
 class Chances(NamedTuple):
     """How an older text stands to a newer one, each chance 0 to 1."""
 
     change: float  # the newer takes the place of the older
-    changed_back: float  # the same, read the other way round
-    reword: float  # both say the same, in the direction that is less sure
+    reword: float  # both say the same
 
 
 @functools.lru_cache(maxsize=65_536)
-def relate(older: str, newer: str, *, networks: Networks | None = None) -> Chances:
-    """Return how two texts stand to each other; of each its first hundred words are read.
+def relate(older: str, newer: str, *, networks: Networks | None = None) -> Scores:
+    """Return what the network says of two texts; of each its first hundred words are read.
 
     Raises ReaderError where the network cannot be loaded.
     """
     nets = networks or shared()
-    there = softmax(nets.pair(older, newer)["relation"].ravel())
-    back = softmax(nets.pair(newer, older)["relation"].ravel())
-    change, reword = labels.PAIRS.index("change"), labels.PAIRS.index("reword")
-    return Chances(
-        change=float(there[change]),
-        changed_back=float(back[change]),
-        reword=float(min(there[reword], back[reword])),
-    )
+    there, back = nets.pair(older, newer), nets.pair(newer, older)
+    return Scores(_logs(there), _logs(back))
+
+
+def _logs(scores: Mapping[str, Floats]) -> Floats:
+    parts = (softmax(scores[name].ravel()) for name in ("relation", "inference", "support"))
+    return np.log(np.concatenate([*parts]) + _LEAST)
+
+
+def weigh(signs: Floats) -> Chances:
+    """Return how two texts stand to each other, of their signs (`gate.related_signs`).
+
+    Raises ReaderError where what was learned of the networks cannot be loaded.
+    """
+    _, change, reword = shared().related.chances(signs).tolist()
+    return Chances(change, reword)
 
 
 @functools.lru_cache(maxsize=65_536)
@@ -62,6 +87,7 @@ def own_matter(question: str, *, networks: Networks | None = None) -> float:
     return float(max(-_SUREST, min(_SUREST, own - world)))
 
 
+_LEAST: Final = 1e-6  # no chance is less
 _SUREST: Final = 6.0  # log odds: beyond it nothing more is known
 
 
@@ -93,9 +119,10 @@ _WORD: Final = re.compile(r"\w{3,}")
 class Relater(NamedTuple):
     """What reads texts, and two texts together: the networks as the judge of claims needs them."""
 
-    relate: Callable[[str, str], Chances]
+    relate: Callable[[str, str], Scores]
     read: Callable[[str], Reading]
     supports: Callable[[str, str], float]
+    weigh: Callable[[Floats], Chances] = weigh
 
 
 RELATER: Final = Relater(relate, read, supports)
