@@ -252,8 +252,8 @@ def test_a_secret_is_not_remembered(diary: Diary) -> None:
 # --- the batched judgement ------------------------------------------------------------------------
 
 
-def ambiguous(diary: Diary) -> None:
-    """Leave one pair for a judge: both say the same, and neither is sure."""
+def ambiguous(diary: Diary, rule: str = "close") -> None:
+    """Leave one pair for a judge; by the rule "merge" both say the same, and neither is sure."""
     one = diary.memory.remember("My employer is Northwind Dairy.")
     diary.clock.advance(days=60)
     other = diary.memory.remember("I take long walks.")
@@ -268,7 +268,7 @@ def ambiguous(diary: Diary) -> None:
                 low_id=one.id,
                 high_id=other.id,
                 relation="ambiguous",
-                rule="close",
+                rule=rule,
                 detail="no rule can tell",
                 similarity=0.8,
             )
@@ -288,9 +288,9 @@ def test_without_a_judge_the_queue_stays(diary: Diary) -> None:
     assert question.why == "no rule can tell"
 
 
-@pytest.mark.parametrize("verdict", policy.VERDICTS)
+@pytest.mark.parametrize("verdict", ["MERGE", "KEEP_BOTH"])
 def test_one_call_settles_all_pairs(diary: Diary, verdict: str) -> None:
-    ambiguous(diary)
+    ambiguous(diary, rule="merge")
     calls: list[Sequence[PairQuestion]] = []
 
     def judge(questions: Sequence[PairQuestion]) -> Mapping[tuple[int, int], str]:
@@ -303,10 +303,25 @@ def test_one_call_settles_all_pairs(diary: Diary, verdict: str) -> None:
     assert report.waiting == 0
     statuses = {one.status for one in diary.everything()}
     assert (Status.MERGED_INTO in statuses) == (verdict == "MERGE")
-    # what its owner says on a later day takes the place of what cannot hold beside it
-    assert report.receipt.superseded == (1 if verdict == "CONTRADICTION" else 0)
+    assert report.receipt.superseded == 0
     assert diary.memory.consolidate(resolver=judge).waiting == 0
     assert len(calls) == 1  # each pair once
+
+
+def test_what_was_told_is_not_retired_at_the_word_of_a_judge(diary: Diary) -> None:
+    """Its owner is asked, once, and nobody else; their answer is followed."""
+    ambiguous(diary)
+    diary.clock.advance(days=1)
+    report = diary.memory.consolidate(resolver=lambda asked: {asked[0].ids: "CONTRADICTION"})
+    assert (report.receipt.superseded, report.waiting, report.error) == (0, 1, "")
+    (question,) = diary.memory.review.questions()
+    assert question.rule == policy.MODEL_SAYS
+    assert "stands for the earlier one" in question.why
+    diary.clock.advance(days=1)
+    again = diary.memory.consolidate(resolver=lambda _: pytest.fail("no judge is asked again"))
+    assert again.waiting == 1
+    diary.memory.review.settle({question.ids: "NEWER"})
+    assert [one.statement for one in diary.memory.query_facts()] == ["I take long walks."]
 
 
 def test_a_judge_that_fails_decides_nothing_and_is_heard(diary: Diary) -> None:

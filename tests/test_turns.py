@@ -357,6 +357,67 @@ def test_a_change_that_the_rules_do_not_see_waits_for_a_verdict(chat: Chat) -> N
     assert question.rule == "turn_change"
 
 
+def test_what_was_told_is_not_retired_by_a_models_wording(chat: Chat) -> None:
+    chat.memory.remember("My canary is called Pip")
+    chat.memory.embed()
+    said = "bought a second canary called Dot, Pip sings to it"
+    change = {**states("My canary is called Dot", "canary called Dot"), "known": 1, "change": "now"}
+    chat.says(said, changes=[change])
+    chat.read()
+    assert chat.statements == ["My canary is called Dot", "My canary is called Pip"]
+    (question,) = chat.memory.review.questions()
+    chat.memory.review.settle({question.ids: "KEEP_BOTH"})
+    assert len(chat.statements) == 2
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "quote", "new", "left"),
+    [
+        (
+            ("there is a canary called Pip now", "My canary is called Pip"),
+            "bought a second canary called Dot, Pip sings to it",
+            "canary called Dot",
+            "My canary is called Dot",
+            ["My canary is called Dot", "My canary is called Pip"],
+        ),
+        (
+            ("my boss, by the way, is Petra", "My boss is Petra"),
+            "my boss, by the way, is Lukas now",
+            "my boss, by the way, is Lukas now",
+            "My boss is Lukas now",
+            ["My boss is Lukas now"],
+        ),
+    ],
+)
+def test_a_change_is_held_against_what_the_turn_says(
+    chat: Chat, first: tuple[str, str], second: str, quote: str, new: str, left: list[str]
+) -> None:
+    """A model's wording of both may clash where the sentence behind it does not."""
+    said, old = first
+    chat.says(said, statements=[states(old, said)])
+    chat.read()
+    assert chat.statements == [old]
+    chat.memory.embed()
+    chat.says(second, changes=[{"known": 1, "change": "now", **states(new, quote)}])
+    chat.read()
+    assert chat.statements == left
+
+
+def test_what_an_answer_says_twice_of_the_same_words_is_one_fact(chat: Chat) -> None:
+    said = "I sing in the choir of the town and I repair the old clocks there"
+    chat.says(
+        said,
+        statements=[
+            states("I repair the old clocks", said),
+            states("I repair old clocks", said),
+            states("I sing in the choir", said),
+        ],
+    )
+    report = chat.read()
+    assert chat.statements == ["I repair the old clocks", "I sing in the choir"]
+    assert report.refused == {"duplicate": 1}
+
+
 # --- the reader and the model ---------------------------------------------------------------------
 
 
@@ -493,6 +554,17 @@ def test_a_day_has_so_many_calls(chat: Chat, monkeypatch: pytest.MonkeyPatch) ->
     assert (report.calls, report.read, report.left) == (1, 1, 1)
     assert "day" in report.stopped
     chat.clock.now += DAY_MS
+    assert chat.read().read == 1
+
+
+def test_a_spent_budget_is_no_failure_of_turns(chat: Chat) -> None:
+    readings(chat)
+    config = ModelConfig(provider="openai", model="reader", url=chat.server.url, daily_calls=0)
+    key = chat.folder / "key"
+    with Memory(chat.folder / "m.db", clock=chat.clock, key_file=key, model=config) as thrifty:
+        report = thrifty.typed.extract_turns()
+    assert (report.calls, report.read, report.left, report.failed) == (0, 0, 1, [])
+    assert "budget" in report.stopped
     assert chat.read().read == 1
 
 

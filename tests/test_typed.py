@@ -34,6 +34,7 @@ from factbook.gate.typed_claims import (
     threshold_of,
 )
 from factbook.model.memory_types import MemoryType, RefusedItem, RejectionReason, TypedClaim
+from factbook.pipelines.typed import judge_answer
 from rows import every
 
 FACT, PATTERN, NARRATIVE = MemoryType
@@ -307,6 +308,22 @@ def test_every_reason(text: str, source: str, confidence: float, reason: str) ->
     assert verdict.reason.value == reason
     assert verdict.detail
     assert not verdict.shown
+
+
+def test_what_stood_in_a_secret_is_no_memory() -> None:
+    label = "[REDACTED:password:6b1f0c93d2aa]"
+    texts = (f"Locker password is {label}", "Plays the cello")
+    source = f"User: My locker password is {label}. I play the cello."
+    items = [
+        {"text": text, "type": "USER_FACT", "confidence": 0.95, "reasoning": ""} for text in texts
+    ]
+    answer = TypedAnswer.model_validate({"extractions": items})
+    kept, gone = judge_answer(
+        answer, read_passage(source), owner="me", embed=None, redact=lambda text: text
+    )
+    assert kept.verdict is not None
+    assert kept.verdict.stored
+    assert (gone.claim.text, gone.verdict) == (texts[0], None)
 
 
 def test_the_two_names_of_a_missed_threshold_are_one_reason() -> None:

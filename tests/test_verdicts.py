@@ -498,7 +498,7 @@ def test_a_merge_of_three_of_which_two_were_told_apart_is_refused(
 ) -> None:
     """Seed 001, decided: components chain, so every member must hold against the others."""
     a, b, c = house.facts(3)
-    ab, bc, ac = house.wait(a, b), house.wait(b, c), house.wait(a, c)
+    ab, bc, ac = (house.wait(*pair, rule="merge") for pair in ((a, b), (b, c), (a, c)))
     server.script = says((ab, "MERGE"), (bc, "MERGE"), (ac, "KEEP_BOTH"))
     report = house.night()
     assert (report.receipt.merged, report.receipt.settled, report.waiting) == (0, 1, 2)
@@ -510,7 +510,7 @@ def test_a_merge_of_three_of_which_two_were_told_apart_is_refused(
 def test_a_consistent_merge_of_three_is_one_fact(house: House, server: ModelServer) -> None:
     a, b, c = house.facts(3)
     for pair in ((a, b), (b, c), (a, c)):
-        house.wait(*pair)
+        house.wait(*pair, rule="merge")
     server.script = all_of_them("MERGE")
     report = house.night()
     assert (report.receipt.merged, report.receipt.settled, report.waiting) == (2, 3, 0)
@@ -637,6 +637,135 @@ def test_a_model_makes_no_one_fact_of_two_values(house: House, server: ModelServ
     (waits,) = house.memory.review.questions()
     assert (waits.ids, waits.attempts) == (pair, 1)
     assert house.memory.review.settle({pair: "MERGE"}).merged == 1
+
+
+# --- what words bear out --------------------------------------------------------------------------
+
+
+def in_passing(house: House, *texts: str) -> list[Fact]:
+    """Let an owner state things, each on a day of its own, that were not told on purpose."""
+    for text in texts:
+        house.clock.advance(days=1)
+        house.memory.add_turn(text, session=f"talk {text}")
+        house.memory.consolidate()
+    facts = {fact.statement: fact for fact in house.memory.query_facts(kind=FactKind.STATEMENT)}
+    return [facts[text] for text in texts]
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("I am allergic to shellfish.", "I am allergic to strawberries."),
+        ("My uncle has a bad knee.", "My aunt has a bad hip."),
+        ("I have asthma.", "I have gout."),
+    ],
+)
+@pytest.mark.parametrize("verdict", ["MERGE", "CONTRADICTION"])
+def test_what_only_a_model_joins_is_asked_about(
+    house: House, server: ModelServer, older: str, newer: str, verdict: str
+) -> None:
+    """Nothing but its verdict ties them to one matter, so that both stay until their owner says."""
+    one, other = in_passing(house, older, newer)
+    ids = house.wait(one, other, rule=policy.NEAR_PAIR)
+    server.script = says((ids, verdict))
+    report = house.night()
+    done = report.receipt
+    assert (done.merged, done.superseded, done.contradicted) == (0, 0, 0)
+    assert (report.waiting, report.error) == (1, "")
+    assert report.calls[0].skipped == {"asked": 1}
+    (waits,) = house.memory.review.questions()
+    assert (waits.ids, waits.rule, waits.attempts) == (ids, policy.MODEL_SAYS, 0)
+    assert "their words do not show it" in waits.why
+    house.night()
+    assert len(server.requests) == 1  # no model is asked again
+    house.memory.review.settle({ids: "KEEP_BOTH"})
+    assert house.memory.review.questions() == []
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("I drive a Volvo.", "I drive a Tesla now."),
+        ("I smoke a pack a day.", "I quit smoking in March."),
+        ("I am learning Spanish.", "I lost all interest in learning Spanish."),
+        ("I am a vegetarian.", "I eat meat again since the summer."),
+    ],
+)
+def test_a_change_that_words_bear_out_is_settled(
+    house: House, server: ModelServer, older: str, newer: str
+) -> None:
+    one, other = in_passing(house, older, newer)
+    if not house.memory.review.questions():
+        house.wait(one, other, rule=policy.NEAR_PAIR)
+    server.script = all_of_them("CONTRADICTION")
+    report = house.night()
+    assert (report.receipt.superseded, report.waiting) == (1, 0)
+    assert house.stored(one).superseded_by == other.id
+
+
+def test_what_rules_suspect_is_settled(house: House, server: ModelServer) -> None:
+    one, other = in_passing(house, "I play the cello.", "I sail on the fjord.")
+    ids = house.wait(one, other)
+    server.script = says((ids, "CONTRADICTION"))
+    assert house.night().receipt.superseded == 1
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("My cousin Petra plays the flute.", "My cousin Lukas plays the drums."),
+        ("Route 4 is closed.", "Route 9 is open."),
+    ],
+)
+def test_what_is_said_of_others_retires_nothing(
+    house: House, server: ModelServer, older: str, newer: str
+) -> None:
+    ids = house.wait(*(house.fact(text) for text in (older, newer)))
+    server.script = says((ids, "CONTRADICTION"))
+    report = house.night()
+    assert (report.receipt.superseded, report.receipt.contradicted, report.waiting) == (0, 0, 1)
+    assert "two persons or things" in report.error
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("I work as a plumber.", "I am employed as a plumber."),
+        ("I'm a vegetarian.", "I don't eat meat."),
+        ("My parrot is called Coco.", "The name of my parrot is Coco."),
+    ],
+)
+def test_other_words_for_the_same_are_merged(
+    house: House, server: ModelServer, older: str, newer: str
+) -> None:
+    ids = house.wait(house.fact(older), house.fact(newer), rule=policy.NEAR_PAIR)
+    server.script = says((ids, "MERGE"))
+    assert house.night().receipt.merged == 1
+
+
+@pytest.mark.parametrize("how", ["told", "pinned", "called right"])
+def test_what_its_owner_stands_for_is_not_retired_unasked(
+    house: House, server: ModelServer, how: str
+) -> None:
+    older, newer = "I drive a Volvo.", "I drive a Tesla now."
+    if how == "told":
+        one = house.fact(older)
+        (other,) = in_passing(house, newer)
+    else:
+        one, other = in_passing(house, older, newer)
+        if how == "pinned":
+            house.memory.review.pin(one.id)
+        else:
+            house.memory.review.feedback(one.id, right=True)
+    if not house.memory.review.questions():
+        house.wait(one, other, rule=policy.NEAR_PAIR)
+    server.script = all_of_them("CONTRADICTION")
+    report = house.night()
+    assert (report.receipt.superseded, report.waiting) == (0, 1)
+    (waits,) = house.memory.review.questions()
+    assert "stands for the earlier one" in waits.why
+    house.memory.review.settle({waits.ids: "NEWER"})
+    assert house.stored(one).superseded_by == other.id
 
 
 def test_a_model_is_asked_about_near_pairs_in_which_no_rule_finds_anything(
@@ -830,7 +959,7 @@ def test_facts_of_different_kinds_are_not_merged(house: House, server: ModelServ
     )
     typed = house.memory.query_facts(predicate="user_fact")
     assert kinds(typed) == {FactKind.TYPED}
-    house.wait(one, typed[0])
+    house.wait(one, typed[0], rule="merge")
     server.script = all_of_them("MERGE")
     report = house.night()
     assert report.calls[0].skipped == {"another_kind": 1}

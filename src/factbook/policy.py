@@ -311,6 +311,10 @@ WEAK_DOUBTS_A_RUN: Final = 1  # ours: of these so many at most that are unlikely
 FACTS_A_DOUBT: Final = 20  # ours: new facts for each one more
 NEAR_PAIR: Final = "near"  # ours: the rule of a pair that only a model is asked about
 NEAR_PAIR_SIMILARITY: Final = 0.3  # ours: from here a model is asked, if there is one
+TURN_CHANGE: Final = (
+    "turn_change"  # ours: the rule of a pair of which a model reads a change in a turn
+)
+UNSUSPECTED: Final = frozenset({NEAR_PAIR, TURN_CHANGE})  # no rule, no network joined these pairs
 NEAR_PAIRS: Final = 200  # ours: such pairs of one run, the nearest ones
 MERGE_SIMILARITY: Final = 0.85  # origins 001.5: candidates for a merge
 MERGE_WITHIN: Final = 0.3  # CHECKLIST: "similar confidence"
@@ -387,6 +391,11 @@ AGREED: Final = PATTERN  # ours: the reader and a model find the same in the sam
 TOLD: Final = 0.95  # origins 002.2: what its owner says explicitly
 TOLD_HOST: Final = "factbook"  # ours: of what an owner says to factbook itself, on purpose
 OVERHEARD: Final = "overheard"  # ours: the rule of a pair that only a person may answer
+MODEL_SAYS: Final = (
+    "model_says"  # ours: the rule of a pair of which a model says what only its owner
+)
+# may do: retire what they told, or make something of two that nothing else ties together
+FOR_A_PERSON: Final = frozenset({OVERHEARD, MODEL_SAYS})  # no model is asked about these
 CORRECTION: Final = "correction"  # ours: the rule of a pair whose older one its owner took back
 TOLD_NEIGHBOURS: Final = 50  # ours: facts that a new statement is judged against at once
 FEEDBACK_RIGHT: Final = 0.9  # ours: how sure a fact is at least once its owner says so

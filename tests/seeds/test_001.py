@@ -195,13 +195,15 @@ class Life:
             )
         )
 
-    def wait_for_a_verdict(self, one: Fact, other: Fact, why: str = "no rule can tell") -> None:
+    def wait_for_a_verdict(
+        self, one: Fact, other: Fact, why: str = "no rule can tell", rule: str = "close"
+    ) -> None:
         self.write(
             JudgePair(
                 low_id=min(one.id, other.id),
                 high_id=max(one.id, other.id),
                 relation="ambiguous",
-                rule="close",
+                rule=rule,
                 detail=why,
                 similarity=0.9,
             )
@@ -844,8 +846,8 @@ def test_the_batched_judgement_has_the_data_of_the_prompt(life: Life) -> None:
     cluster (prompt example given)."""
     assert policy.VERDICTS == ("MERGE", "KEEP_BOTH", "CONTRADICTION")
     pairs = [tuple(life.states(*one) for one in cluster) for cluster in PROMPT]
-    for one, other in pairs:
-        life.wait_for_a_verdict(one, other)
+    for (one, other), rule in zip(pairs, ("close", "merge"), strict=True):
+        life.wait_for_a_verdict(one, other, rule=rule)
     seen: list[PairQuestion] = []
 
     def judge(questions: Sequence[PairQuestion]) -> Mapping[tuple[int, int], str]:

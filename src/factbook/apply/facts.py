@@ -282,7 +282,11 @@ class Changes(MergeChanges):
 
     def judge(self, op: ops.JudgePair) -> None:
         self._find(op.low_id), self._find(op.high_id)  # raises for one that is not there
-        if self._pair(op.low_id, op.high_id) is not None:
+        known = self._pair(op.low_id, op.high_id)
+        for_a_person = known is not None and known.rule in policy.FOR_A_PERSON
+        waits = known is not None and known.relation == "ambiguous" and not known.verdict
+        handed_on = op.rule in policy.FOR_A_PERSON and waits and not for_a_person
+        if known is not None and not handed_on:
             self.receipt.unchanged += 1
             return
         self._put_pair(op, op.relation, verdict="")
@@ -296,8 +300,8 @@ class Changes(MergeChanges):
             )
         self._find(op.low_id), self._find(op.high_id)  # raises for one that is not there
         known = self._pair(op.low_id, op.high_id)
-        # Of what was overheard a person is asked, and nobody answers for them.
-        may = known is not None and (known.rule != policy.OVERHEARD or self._is_answer)
+        # Of some pairs a person is asked, and nobody answers for them.
+        may = known is not None and (known.rule not in policy.FOR_A_PERSON or self._is_answer)
         if known is None or known.verdict or not may:
             self.receipt.unchanged += 1
             return

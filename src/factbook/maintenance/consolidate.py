@@ -534,7 +534,7 @@ class Consolidation:
             for question in waiting_questions(self._store, now=report.as_of, redact=self._redact)
             if not question.aside
             and due(question.until, now=report.as_of)
-            and question.rule != policy.OVERHEARD
+            and question.rule not in policy.FOR_A_PERSON
         ]
         if not questions:
             return
@@ -562,7 +562,7 @@ class Consolidation:
         report.calls = list(ruling.calls)
         self._write(report, task_ops(self._store, ruling, unsettled, redact=self._redact))
         errors = [call.told() for call in ruling.calls if call.error]
-        errors += [why.says for why in unsettled.values() if why.reason != "changed"]
+        errors += [why.says for why in unsettled.values() if why.reason not in ("changed", "asked")]
         report.error = "; ".join(dict.fromkeys(errors))
 
     def _fade(self, report: RunReport, since: Millis | None) -> None:

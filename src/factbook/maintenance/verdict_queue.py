@@ -13,14 +13,15 @@ import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
+from functools import cache, partial
 from itertools import combinations
 from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 
 from factbook import policy
+from factbook.gate.borne_out import OTHER, UNTIED, against_end, against_merge
 from factbook.gate.judge import Relation
-from factbook.gate.related import tells_apart
 from factbook.language.reader.relate import RELATER
 from factbook.maintenance.join import components
 from factbook.model.confidence import value_at
@@ -29,6 +30,7 @@ from factbook.model.ops import (
     ContradictFacts,
     FailTask,
     FinishTask,
+    JudgePair,
     MergeFacts,
     Op,
     PinFact,
@@ -133,7 +135,7 @@ waits on. It raises a FactbookError when it cannot answer; nothing is decided th
 class Unsettled(NamedTuple):
     """Why a verdict has no effect."""
 
-    reason: str  # not_waiting, no_verdict, changed, told_apart, another_kind or other_value
+    reason: str  # not_waiting, no_verdict, changed, told_apart, another_kind, other_value or asked
     says: str
 
 
@@ -237,7 +239,11 @@ def task_ops(
     redact: Callable[[str], str],
 ) -> list[Op]:
     """Return what remembers which pairs were asked in vain, and forgets those that wait no more."""
-    waiting = {(pair.low_id, pair.high_id) for pair in waiting_pairs(store)}
+    waiting = {
+        (pair.low_id, pair.high_id)
+        for pair in waiting_pairs(store)
+        if pair.rule not in policy.FOR_A_PERSON
+    }
     ops: list[Op] = [
         FinishTask(kind=TASK, target=task.target, version=task.version)
         for task in open_tasks(store, TASK)
@@ -277,15 +283,26 @@ def settle(
     """Do what follows from verdicts on waiting pairs, and say why others have no effect.
 
     A verdict on a question is void where one of its facts is another than the question showed, and
-    where it would make one of two values, names or quantities.
+    where it would make one of two values, names or quantities, or retire something for what is said
+    of another. Where nothing but the verdict ties both together, or it would retire what its owner
+    stands for, the owner is asked instead, once.
     Pairs that are to be merged are merged by component, into the surest of them, unless two of the
     component were told apart; a pair is settled only when its facts are one, so a merge that a
     concurrent write prevented waits on.
     """
     waiting = {(pair.low_id, pair.high_id): pair for pair in waiting_pairs(store)}
     asked = [question for question in questions if question.ids in verdicts]
-    unsettled = _other_values(asked, verdicts) | _changed(store, asked)
+    unsettled = _changed(store, asked)
     ops: list[Op] = []
+    stands_for = cache(lambda owner: {life.id for life in vouched(store, owner)})
+    for question in asked:
+        pair = waiting.get(question.ids)
+        if pair is not None and question.ids not in unsettled:
+            own = partial(stands_for, question.owner)
+            why = _held_back(store, pair, verdicts[question.ids], own)
+            if why is not None:
+                unsettled[question.ids] = why
+                ops += [_for_a_person(pair, why.says)] if why.reason == "asked" else []
     merging: list[Ids] = []
     for ids, verdict in verdicts.items():
         pair = waiting.get(ids)
@@ -313,16 +330,51 @@ def settle(
     return unsettled
 
 
-def _other_values(
-    asked: Sequence[PairQuestion], verdicts: Mapping[Ids, str]
-) -> dict[Ids, Unsettled]:
-    unsettled = {}
-    for question in asked:
-        if verdicts[question.ids] == "MERGE" and (what := tells_apart(*question.texts, RELATER)):
-            low, high = question.ids
-            says = f"the facts {low} and {high} cannot be merged: they differ ({what})"
-            unsettled[question.ids] = Unsettled("other_value", says)
-    return unsettled
+def _held_back(
+    store: Store, pair: Pair, verdict: str, stands_for: Callable[[], AbstractSet[int]]
+) -> Unsettled | None:
+    """Return why a judge's verdict on a pair that waits is not followed; None where it is.
+
+    `stands_for` gives the facts that their owner told, pinned or called right.
+    """
+    ids = pair.low_id, pair.high_id
+    names = f"the facts {ids[0]} and {ids[1]}"
+    older, newer = both = _as_said(store, ids)
+    texts = older.statement, newer.statement
+    if verdict == "MERGE":
+        why = against_merge(*texts, pair.similarity, RELATER)
+        if why and why != UNTIED:
+            says = f"{names} cannot be merged: they differ ({why})"
+            return Unsettled("other_value", says)
+        if why and pair.rule != MERGE_RULE:
+            return Unsettled("asked", f"a model says that both say the same; {_UNTIED}")
+    if verdict != "CONTRADICTION" or pair.relation == Relation.CONTRADICTION:
+        return None
+    why = against_end(*texts, pair.similarity, RELATER)
+    if why == OTHER:
+        return Unsettled("other_value", f"{names} are about two persons or things")
+    untied = why == UNTIED and pair.rule in policy.UNSUSPECTED
+    retires = _retires(store, both)
+    if untied or (retires and why not in ("", UNTIED)):
+        return Unsettled("asked", f"{_NOT_BOTH}; {_UNTIED}")
+    if retires and older.id in stands_for():
+        return Unsettled("asked", f"{_NOT_BOTH}; its owner stands for the earlier one")
+    return None
+
+
+_NOT_BOTH: Final = "a model says that both cannot hold"
+_UNTIED: Final = "their words do not show it"
+
+
+def _for_a_person(pair: Pair, says: str) -> JudgePair:
+    return JudgePair(
+        low_id=pair.low_id,
+        high_id=pair.high_id,
+        relation=Relation.AMBIGUOUS.value,
+        rule=policy.MODEL_SAYS,
+        detail=says,
+        similarity=pair.similarity,
+    )
 
 
 def _changed(store: Store, asked: Sequence[PairQuestion]) -> dict[Ids, Unsettled]:
@@ -348,7 +400,7 @@ def _kept_ops(store: Store, pair: Pair, verdict: str) -> list[Op]:
     if verdict != "CONTRADICTION" or pair.relation == Relation.CONTRADICTION:
         return [settled]
     older, newer = both = _as_said(store, (pair.low_id, pair.high_id))
-    if changed_mind(store, older, newer) or all(life.kind is FactKind.DIRECTIVE for life in both):
+    if _retires(store, both):
         over = SupersedeFact(old_id=older.id, new_id=newer.id, rule="verdict", detail=pair.detail)
         return [settled, over]
     return [
@@ -360,6 +412,12 @@ def _kept_ops(store: Store, pair: Pair, verdict: str) -> list[Op]:
             similarity=pair.similarity,
         )
     ]
+
+
+def _retires(store: Store, both: Sequence[Life]) -> bool:
+    """Tell whether the later of two facts that cannot both hold takes the earlier one's place."""
+    rules = all(life.kind is FactKind.DIRECTIVE for life in both)
+    return rules or changed_mind(store, *both)
 
 
 def newer_ops(store: Store, question: PairQuestion) -> list[Op]:
@@ -394,7 +452,9 @@ def _merge_ops(
     edges = [(number[low], number[high]) for low, high in merging]
     left, right = np.asarray(edges, np.int64).reshape(-1, 2).T
     groups = [[rows[n] for n in group] for group in components(len(rows), left, right)]
-    apart = _apart(store, verdicts) if any(len(group) > 2 for group in groups) else set()
+    apart = set(unsettled)
+    if any(len(group) > 2 for group in groups):
+        apart |= _apart(store, verdicts)
     ops: list[Op] = []
     for group in groups:
         members = sorted(

@@ -32,7 +32,7 @@ from factbook.extract.turn_reading import (
 )
 from factbook.extract.voice import OwnWords
 from factbook.gate.given_up import GivenUp, given_up
-from factbook.gate.judge import Relation, judge
+from factbook.gate.judge import JudgedClaim, Relation, judge
 from factbook.gate.turn_claims import judge_statement, judge_topic
 from factbook.language.reader.read import read
 from factbook.model.directives import DECISION, subject_of
@@ -82,6 +82,7 @@ class TurnKeeper:
         self._episode = turn.episode
         self._write = write
         self._taken = Taken()
+        self._stated: list[tuple[PlacedItem, int]] = []  # of this answer, with their facts
         self._given: list[GivenUp] | None = None
         self._spent = ledger.spent_spans(self._store, [self._episode.id])
         self._directed = ledger.directed_spans(self._store, [self._episode.id])
@@ -135,9 +136,14 @@ class TurnKeeper:
             self._refuse(item, *_IS_RULE)
             return
         same = self._overlapping(item, FactKind.STATEMENT)
+        twin = None if same else self._twin(item)
         if same:
             self._agree(same, candidate)
             new = lives_by_id(self._store, same)[same[0]]
+        elif twin is not None:
+            new = lives_by_id(self._store, [twin])[twin]
+            if old is None:
+                self._refuse(item, "duplicate", "another item of the same words says the same")
         else:
             op = judged(candidate, self._episode)
             if isinstance(op, RejectCandidate):
@@ -148,8 +154,25 @@ class TurnKeeper:
             if kept is None:
                 return
             new = kept
+            self._stated.append((item, new.id))
         if old is not None:
             self._follow(old, new, item)
+
+    def _twin(self, item: PlacedItem) -> int | None:
+        """Return the fact in which an item before says the same of the same words, if one does."""
+        said = text_of(item.item)
+        for other, fact_id in self._stated:
+            overlaps = other.start < item.end and item.start < other.end
+            stated = JudgedClaim(text=text_of(other.item))
+            if overlaps and self._judged(stated, said) is Relation.SAME:
+                return fact_id
+        return None
+
+    def _judged(self, older: JudgedClaim, newer: str) -> Relation:
+        """Say how a text stands to an earlier claim by their words."""
+        rows = self._context.embedder.embed([older.text, newer])
+        similarity = float(rows[0] @ rows[1])
+        return judge(older, JudgedClaim(text=newer), similarity=similarity).relation
 
     def _candidate(self, item: PlacedItem) -> Candidate | None:
         """Return a statement that the turn says; None where it is refused."""
@@ -197,7 +220,7 @@ class TurnKeeper:
         judgement = judge(claim_of(old), claim_of(new), similarity=cosine)
         if judgement.relation is Relation.SAME:
             return  # the night makes one of them
-        if judgement.relation in _CHANGES and not old.pinned:
+        if judgement.relation in _CHANGES and not old.pinned and self._turn_says_so(old, new, item):
             change = SupersedeFact(
                 old_id=old.id,
                 new_id=new.id,
@@ -209,11 +232,19 @@ class TurnKeeper:
         else:
             self._wait(old, new, item, cosine)
 
+    def _turn_says_so(self, old: Life, new: Life, item: PlacedItem) -> bool:
+        """Tell whether the sentences behind a model's wording end the earlier one too."""
+        if new.trust is Trust.DIRECT:
+            return True  # the wording is theirs
+        said = self._turn.text[slice(*item.around)].strip()
+        return self._judged(claim_of(old), said) in _CHANGES
+
     def _wait(self, old: Life, new: Life, item: PlacedItem, cosine: float) -> None:
         assert isinstance(item.item, ChangeItem)
         what = "is over" if item.item.change == "over" else "is otherwise now"
         detail = f"a model reads that the earlier one {what}"
-        self._write([unsettled(old, new, rule="turn_change", detail=detail, similarity=cosine)])
+        rule = policy.TURN_CHANGE
+        self._write([unsettled(old, new, rule=rule, detail=detail, similarity=cosine)])
 
     def _directive(self, item: PlacedItem) -> None:
         said = item.item

@@ -112,7 +112,8 @@ def extract_turns(
 
     Raises ModelError where no model is configured, ReaderError where the reader cannot be loaded.
     """
-    write = write or (lambda ops: context.write(ops, Trigger.COMMAND))
+    # As at night: who asks for a reading has answered no question that it raises.
+    write = write or (lambda ops: context.write(ops, Trigger.UPKEEP))
     report = TurnsReport()
     _Pass(context, near, write, report, calls).run(limit, progress)
     report.left = turns_waiting(context.store)
@@ -174,11 +175,11 @@ class _Pass:
             answer = self._llm.ask(turn_messages(shown, known), TurnsAnswer, purpose=KIND)
         except ModelError as error:
             why = redact(str(error))
-            self._report.failed.append((len(batch), why))
             if error.kind in (ModelFailure.NOT_CONFIGURED, ModelFailure.OVER_BUDGET):
                 self._report.calls -= 1
                 self._report.stopped = why
                 return False  # nothing was tried: the counts stay
+            self._report.failed.append((len(batch), why))
             self._receive([_failure(turn, why) for turn in batch])
             if error.kind is ModelFailure.CONNECT:
                 self._report.stopped = why

@@ -41,9 +41,10 @@ from factbook.model.facts import (
     Trigger,
     Trust,
 )
-from factbook.model.memory_types import MemoryType, RefusedItem, TypedClaim
+from factbook.model.memory_types import MemoryType, RefusedItem, RejectionReason, TypedClaim
 from factbook.model.ops import FailTask, FinishTask, Op, Propose
 from factbook.pipelines.claims import ASKED, asked, asserted, refused
+from factbook.redaction.labels import without_labels
 from factbook.sources.told import digest, said_ops
 from factbook.store.kinds import PROPOSAL
 from factbook.store.rows import Filters
@@ -219,8 +220,14 @@ def judge_answer(
 
     Secrets go first: what is judged is logged, and said in the reasons.
     """
-    claims, refused = claims_of(answer)
-    claims = [_safe(claim, redact) for claim in claims]
+    read, refused = claims_of(answer)
+    claims: list[TypedClaim] = []
+    for at, claim in enumerate(_safe(claim, redact) for claim in read):
+        if without_labels(claim.text) == claim.text:
+            claims.append(claim)
+        else:
+            reason, why = RejectionReason.SEMANTICALLY_INVALID, "it holds what is kept secret"
+            refused.append(RefusedItem(position=at, claim=claim, reason=reason, detail=why))
     refused = [replace(item, claim=_safe(item.claim, redact)) for item in refused]
     near = dict.fromkeys(statement for claim in claims for statement in known(claim.text))
     verdicts = judge_all(
