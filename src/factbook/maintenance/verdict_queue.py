@@ -355,10 +355,10 @@ def _held_back(
         return Unsettled("other_value", f"{names} are about two persons or things")
     untied = why == UNTIED and pair.rule in policy.UNSUSPECTED
     retires = _retires(store, both)
-    if untied or (retires and why not in ("", UNTIED)):
-        return Unsettled("asked", f"{_NOT_BOTH}; {_UNTIED}")
     if retires and older.id in stands_for():
         return Unsettled("asked", f"{_NOT_BOTH}; its owner stands for the earlier one")
+    if untied or (retires and why not in ("", UNTIED)):
+        return Unsettled("asked", f"{_NOT_BOTH}; {_UNTIED}")
     return None
 
 
