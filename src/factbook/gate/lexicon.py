@@ -163,6 +163,7 @@ def _phrases() -> Phrases:
 _OPENING: Final = "\"'([{<“‘«„¿¡*`"
 _CLOSING: Final = "\"')]}>”’».,;:!?…*`"
 _BREAKS: Final = frozenset(",;:.!?…")
+_AND: Final = frozenset("&+")
 _STOPS: Final = frozenset(".!?")
 _NUMBER: Final = re.compile(
     r"(?P<money>[€$£])?(?P<sign>[-+−])?(?P<digits>\d[\d,]*(?:\.\d+)*)(?P<rest>[%°a-zA-Zµ€$£]{0,12})"
@@ -214,10 +215,9 @@ def _words_of(chunk: str) -> tuple[LexiconEntry, ...]:
     written = chunk.translate(_APOSTROPHES).lstrip(_OPENING)
     bare = written.rstrip(_CLOSING)
     mark = written[len(bare) :]
+    if bare in _AND:
+        return (_plain("and", capital=False),)
     if not bare:
-        symbol = chunk.strip()
-        if len(symbol) == 1 and symbol in "&+":
-            return (_plain("and", capital=False),)
         return ()
     words = _split(bare)
     if words and not _BREAKS.isdisjoint(mark):

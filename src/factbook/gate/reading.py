@@ -25,6 +25,7 @@ from factbook.gate.lexicon import (
     tables,
     words_of,
 )
+from factbook.language.calendar import MONTHS
 from factbook.language.common_words import is_everyday, opens_sentences
 from factbook.language.questions import ends_asking
 from factbook.language.words import word_set
@@ -100,6 +101,7 @@ def read(text: str) -> TextReading:
     for chunk in chunks[:MAX_WORDS]:
         words += words_of(chunk)
     table = tables()
+    words = _dated(words)
     joined = _joined([word for word in words if word.sort is not Sort.ARTICLE], table.phrases)
     walk = _Walk(joined)
     walk.run()
@@ -385,6 +387,21 @@ def _definite(words: list[LexiconEntry]) -> bool:
             continue
         return True
     return False
+
+
+def _dated(words: list[LexiconEntry]) -> list[LexiconEntry]:
+    """Read a month for what it is without its capital too, where words around it show that."""
+    for at, word in enumerate(words):
+        if word.sort is Sort.MONTH or word.surface not in MONTHS or not at:
+            continue
+        before = words[at - 1]
+        if not before.ends and (before.surface in _BEFORE_MONTHS or before.sort is Sort.NUMBER):
+            number = f"{MONTHS[word.surface]:02d}"
+            words[at] = replace(word, sort=Sort.MONTH, key=number, tense=Tense.NONE)
+    return words
+
+
+_BEFORE_MONTHS: Final = word_set("in on of since until till by before after from last next")
 
 
 def _joined(words: list[LexiconEntry], phrases: Phrases) -> list[LexiconEntry]:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 from factbook.gate import grammar
 from factbook.gate.lexicon import ADVERB, LexiconEntry, Sort, words_of
 from factbook.gate.reading import read
 from factbook.language.sentences import sentences
+from factbook.language.words import stem
 
 MAX_CHARS: Final = 100_000  # of a passage; what follows is not read
 VALUES: Final = frozenset({Sort.NUMBER, Sort.MONTH, Sort.DAY})
@@ -18,6 +19,8 @@ MAX_CLAIM_CHARS: Final = 4_000  # of a claim; a longer one is no claim
 
 _CHUNK: Final = re.compile(r"[^\s/|…—–()\[\]{}<>\"“”„«»]+[\"”»)\]]*|/")
 _EMPTY: Final = frozenset({"be", "do", "have", "get", "thing", "something", "own"})
+_UNITS: Final = {same: stem(unit) for unit, same in reversed(list(grammar.UNITS.items()))}
+"""What stands for all that measure alike: years, yrs."""
 _SIGNS: Final = frozenset({"%", "usd", "eur", "gbp"})  # units that are written in several ways
 
 
@@ -42,7 +45,7 @@ class SentenceWords:
 
     def written(self, value: str) -> str:
         """Return one of the values as the sentence writes it."""
-        tokens = (token for token in self.tokens if token.sort in VALUES)
+        tokens = _values(self.tokens)
         return next((token.surface for token in tokens if _value(token) == value), value)
 
 
@@ -69,7 +72,7 @@ def read_line(text: str, start: int = 0) -> SentenceWords:
     for place, token in enumerate(tokens):
         counted = place > 0 and tokens[place - 1].sort is Sort.NUMBER
         unit, _ = grammar.UNITS.get(token.surface, ("", 0)) if counted else ("", 0)
-        key = said.get(place, token.key if unit else "")
+        key = _UNITS[grammar.UNITS[token.surface]] if unit else said.get(place, "")
         if not key or unit in _SIGNS or (key in _EMPTY and not token.capital):
             continue
         keys.append(_key(key))
@@ -85,13 +88,25 @@ def read_line(text: str, start: int = 0) -> SentenceWords:
         keys=tuple(keys),
         places=tuple(places),
         names=frozenset(names),
-        values=frozenset(_value(token) for token in tokens if token.sort in VALUES),
+        values=frozenset(map(_value, _values(tokens))),
         denied=frozenset(map(_key, reading.denied)),
         affirmed=frozenset(map(_key, reading.affirmed)),
         over=frozenset(map(_key, reading.ended)),
         modals=reading.modals,
         asks=reading.asks,
     )
+
+
+def _values(tokens: Sequence[LexiconEntry]) -> Iterator[LexiconEntry]:
+    """Yield numbers, months and days; the 4th of July is July 4."""
+    for at, token in enumerate(tokens):
+        if token.sort not in VALUES:
+            continue
+        behind = at + 2 if tokens[at + 1 : at + 2] and tokens[at + 1].surface == "of" else at + 1
+        beside = (*tokens[max(0, at - 1) : at], *tokens[behind : behind + 1])
+        if token.key.startswith("#") and any(other.sort is Sort.MONTH for other in beside):
+            token = replace(token, key=token.key[1:])
+        yield token
 
 
 def _key(key: str) -> str:
