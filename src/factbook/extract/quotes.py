@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from typing import Final
 
 from factbook.extract.base import finds
 
@@ -23,6 +24,34 @@ def places(text: str, quote: str) -> Iterator[tuple[int, int]]:
     if len(words) > 1:
         for match in re.finditer(r"\s+".join(map(re.escape, words)), text):
             yield match.span()
+
+
+def said_places(text: str, quote: str) -> Iterator[tuple[int, int]]:
+    """Yield where a quote of what somebody said stands: as it is, else as it is read.
+
+    Case, the form of apostrophes, quotation marks and dashes, and the signs around the quote are
+    how a model writes, and no words.
+    """
+    found = False
+    for place in places(text, quote):
+        found = True
+        yield place
+    if not found:
+        yield from places(_as_read(text), _as_read(quote).strip(_AROUND))
+
+
+_AROUND: Final = " \t\n.,;:!?\"'"
+_SIGNS: Final = str.maketrans(
+    dict.fromkeys("’‘ʼ`´‚", "'") | dict.fromkeys("“”„«»", '"') | dict.fromkeys("‐‑‒–—―−", "-")
+    | {"…": "."}
+)  # fmt: skip
+
+
+def _as_read(text: str) -> str:
+    """Return a text in lower case with plain signs, of the same length."""
+    return "".join(low if len(low := char.lower()) == 1 else char for char in text).translate(
+        _SIGNS
+    )
 
 
 def words_in(text: str, words: str, start: int, end: int) -> tuple[int, int] | None:

@@ -20,8 +20,8 @@ from pydantic.json_schema import SkipJsonSchema
 from factbook import policy
 from factbook.extract.answers import SPARE_TOKENS, Strict, Sure, tokens_of
 from factbook.extract.directives import is_forged, is_unsaid
-from factbook.extract.quotes import places, words_in
-from factbook.extract.voice import voice_of
+from factbook.extract.quotes import said_places, words_in
+from factbook.extract.voice import DOUBTFUL, is_others, voice_of
 from factbook.language.reader.read import read
 from factbook.language.reader.reading import Reading
 from factbook.llm.base import Message
@@ -174,16 +174,27 @@ def shown_turn(episode: StoredEpisode) -> ShownTurn | None:
     """Return a turn as a model is shown it; None where it holds no words of its owner to read.
 
     What is pasted, quoted, or given to be worked on is not shown, so nothing can be claimed of it.
+    A short turn that by its wording alone reads as another's, and all of it, is shown: the reader
+    too takes a rule for its owner's there, and nothing else.
     """
     if episode.injected or episode.kind not in KINDS or episode.agent:
         return None
     if episode.host == policy.TOLD_HOST:
         return None  # what is told on purpose is a fact already
-    text, name = voice_of(episode).text, f"{episode.speaker}: "
+    voice, name = voice_of(episode), f"{episode.speaker}: "
+    text = voice.text
+    if not _says_enough(text) and all(part.why == DOUBTFUL for part in voice.overheard):
+        reading = read(episode.text[:SHOWN_CHARS])
+        if not is_others(reading, 0, len(reading.text), chance=policy.DIRECTIVE_FOREIGN):
+            text = episode.text
     if episode.speaker and text.startswith(name):
         text = "\n" * len(name) + text[len(name) :]
     text = _UNREADABLE.sub(" ", text[:SHOWN_CHARS])
-    return ShownTurn(episode, text) if len(_WORD.findall(text)) >= LEAST_WORDS else None
+    return ShownTurn(episode, text) if _says_enough(text) else None
+
+
+def _says_enough(text: str) -> bool:
+    return len(_WORD.findall(text)) >= LEAST_WORDS
 
 
 _SYSTEM: Final = f"""\
@@ -343,7 +354,12 @@ class _Turn:
         start, end = span
         if is_forged(self._turn.episode.text, start, end):
             return "external_instruction"
-        if not isinstance(item, NameItem) and is_unsaid(self._reading, start, end):
+        sure = policy.DIRECTIVE_FOREIGN if isinstance(item, DirectiveItem) else 0.0
+        if isinstance(item, NameItem):
+            unsaid = is_others(self._reading, start, end)
+        else:
+            unsaid = is_unsaid(self._reading, start, end, foreign=sure)
+        if unsaid:
             return "not_said"
         within = [place for place in self._reading.sentences if place[0] < end and start < place[1]]
         self._seen.add(key)  # only what stands: another item may quote it rightly
@@ -355,7 +371,7 @@ class _Turn:
         text = self._turn.text
         if len(item.quote) > policy.QUOTE_CHARS:
             return None
-        for start, end in places(text, item.quote):
+        for start, end in said_places(text, item.quote):
             if not isinstance(item, NameItem | PreferenceItem):
                 return start, end
             inside = words_in(text, text_of(item), start, end)
