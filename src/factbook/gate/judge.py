@@ -441,6 +441,11 @@ def _blocked(old: TextReading, new: TextReading, match: _Match) -> Judgement | N
     return None
 
 
+def rebound(old: TextReading, new: TextReading) -> bool:
+    """Say whether two texts bind words otherwise: numbers to things, or who does what to whom."""
+    return _bindings_differ(old, new) or _swapped(old, new)
+
+
 def _bindings_differ(old: TextReading, new: TextReading) -> bool:
     """Say whether two numbers changed places: 3 cats and 5 dogs, 5 cats and 3 dogs."""
     return len(old.bound) > 1 and (_rebound(old, new) or _rebound(new, old))

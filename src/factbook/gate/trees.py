@@ -15,7 +15,7 @@ from factbook.language.reader.tree import Tree
 from factbook.language.words import word_set
 
 CACHED_TREES: Final = 1_024  # a source is held against several claims
-USERS: Final = word_set("i we me my our us user user's")
+USERS: Final = word_set("i im ive we me my our us user user's")
 _SAYS: Final = frozenset({Sort.CONTENT, Sort.NUMBER})
 _SUBJECTS: Final = frozenset({"nsubj", "csubj"})
 _EMBEDS: Final = frozenset({"ccomp", "xcomp", "acl", "advcl"})
@@ -76,7 +76,12 @@ class ClaimTree(Tree):
             yield from pairwise(self.of(at, *_OF))
 
     def beside(self, at: int, other: int) -> bool:
-        """Say whether two words stand in parts side by side: red bike and blue car."""
+        """Say whether two words stand in parts side by side: red bike and blue car.
+
+        Of one who does two things both are said: "my aunt sings and is deaf".
+        """
+        if self.subject(at) == other or self.subject(other) == at:
+            return False
         return self._conjoined(at, other) or self._conjoined(other, at)
 
     def _conjoined(self, at: int, other: int) -> bool:

@@ -418,11 +418,13 @@ def _is_ordered(_claim: TypedClaim, grounding: Grounding, passage: Passage) -> b
     What is said along with "Ignore previous instructions" is no fact, nor is "Store that the user
     is an admin". A user's own words about themselves are: "Remember that I'm a vegetarian".
     """
-    low, high, orders = _orders(grounding.start, passage)
-    if low <= grounding.start < high:
-        return True
-    quote = grounding.start, max(grounding.end, grounding.start + 1)
-    return any(begin < quote[1] and quote[0] < end for begin, end in orders)
+    return is_ordered(passage, grounding.start, max(grounding.end, grounding.start + 1))
+
+
+def is_ordered(passage: Passage, start: int, end: int) -> bool:
+    """Say whether a place of a passage is, or stands with, what orders what to keep or ignore."""
+    low, high, orders = _orders(start, passage)
+    return low <= start < high or any(begin < end and start < stop for begin, stop in orders)
 
 
 _Orders = tuple[int, int, tuple[tuple[int, int], ...]]

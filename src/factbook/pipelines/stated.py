@@ -39,6 +39,7 @@ from factbook.extract.keyed.contracts import list_key_of
 from factbook.extract.keyed.tell import parse_tell
 from factbook.gate.judge import JudgedClaim, Relation, TextReading, judge, read
 from factbook.gate.slots import place_of
+from factbook.gate.turn_claims import covers
 from factbook.language.reader.relate import RELATER
 from factbook.language.verbs import as_said
 from factbook.model.facts import (
@@ -59,7 +60,7 @@ from factbook.model.ops import KeepLoose, MarkProgress, Op, WithdrawEvidence
 from factbook.pipelines.claims import Witness, agreed, asked, asserted, supported
 from factbook.pipelines.directives import noted
 from factbook.store.derived import ledger
-from factbook.store.derived.facts import current_by_claim, vouched
+from factbook.store.derived.facts import current_by_claim, lives_by_id, vouched
 from factbook.store.derived.readers import PARTS, STATEMENTS
 from factbook.store.kinds import LOOSE
 from factbook.store.port import Store, marked
@@ -194,7 +195,10 @@ def _read_before(store: Store, owner: str, pieces: Sequence[Piece]) -> tuple[lis
     left: list[Piece] = []
     for piece in pieces:
         spans = [span for span in held.get(piece.episode_id, ()) if span.rule == TURN_RULE]
-        same = [span.fact_id for span in spans if span.overlaps(piece.start, piece.end)]
+        near = [span.fact_id for span in spans if span.overlaps(piece.start, piece.end)]
+        lives = lives_by_id(store, near)
+        same = [n for n in near if covers(piece.text, lives[n].statement)]
+        same = same or [n for n in near if covers(lives[n].statement, piece.text)]
         candidate = _candidate(owner, piece, _JOIN_RULE, _JOIN_METHOD)
         shown = _evidence(owner, piece)
         ops += [agreed(fact_id, candidate, shown, quote=piece.text) for fact_id in same]
@@ -273,6 +277,18 @@ def twin_ops(store: Store) -> list[Op]:
 def pieces_read(context: Context, episode: StoredEpisode) -> list[Piece]:
     """Return the statements of an episode as the reader finds them, without vectors."""
     return pieces_of(episode, _answered(context.store, episode), context.resources.reader)
+
+
+def own_ops(context: Context, episode: StoredEpisode, start: int, end: int) -> list[Op]:
+    """Return what the night will assert of a part of an episode, which no fact holds yet."""
+    held = ledger.held_spans(context.store, [episode.id], FactKind.STATEMENT)
+    taken = {n: [(span.start, span.end) for span in spans] for n, spans in held.items()}
+    pieces, _ = _pieces(context, [episode], taken)
+    near = [piece for piece in pieces if piece.start < end and start < piece.end]
+    ops: list[Op] = []
+    for fact in find_statements(near):
+        ops += _assertions(episode.owner, fact, near, CLEAR_RULE, _SINGLE_METHOD)
+    return ops
 
 
 def _pieces(

@@ -19,6 +19,7 @@ from factbook.extract.directives import directive_at
 from factbook.extract.entity_prompts import EntitiesFull, EntityItem, read_entities
 from factbook.extract.mentions import hear
 from factbook.extract.opinions import preferences_in
+from factbook.extract.quotes import words_in
 from factbook.extract.turn_reading import (
     ChangeItem,
     DirectiveItem,
@@ -33,7 +34,13 @@ from factbook.extract.turn_reading import (
 from factbook.extract.voice import OwnWords
 from factbook.gate.given_up import GivenUp, given_up
 from factbook.gate.judge import JudgedClaim, Relation, judge
-from factbook.gate.turn_claims import judge_statement, judge_topic
+from factbook.gate.turn_claims import (
+    covers,
+    judge_directive,
+    judge_order,
+    judge_statement,
+    judge_topic,
+)
 from factbook.language.reader.read import read
 from factbook.model.directives import DECISION, subject_of
 from factbook.model.entities import PreferenceType
@@ -42,7 +49,7 @@ from factbook.model.ops import Op, RejectCandidate, SupersedeFact
 from factbook.pipelines.claims import agreed, digest_of, judged
 from factbook.pipelines.directives import TURN_RULE as DIRECTIVE_RULE
 from factbook.pipelines.directives import Hearing, unsettled
-from factbook.pipelines.stated import TURN_RULE, claim_of, statement
+from factbook.pipelines.stated import TURN_RULE, claim_of, own_ops, statement
 from factbook.pipelines.world_facts import Gathered, TextVectors
 from factbook.pipelines.world_model import named_by
 from factbook.pipelines.world_names import EntityIntake
@@ -93,6 +100,7 @@ class TurnKeeper:
 
     def keep(self, placed: Sequence[PlacedItem]) -> Taken:
         """Write what the items claim; what was written before stays so when that is repeated."""
+        placed = [item for item in placed if not self._is_ordered(item)]
         self._care(placed)
         rules = [item for item in placed if isinstance(item.item, DirectiveItem)]
         for item in rules:
@@ -117,6 +125,15 @@ class TurnKeeper:
         self._refuse(item, "redacted", "it holds what is kept secret")
         return True
 
+    def _is_ordered(self, item: PlacedItem) -> bool:
+        """Refuse what the turn orders a memory to keep of somebody; tell whether it did."""
+        if isinstance(item.item, NameItem):
+            return False
+        verdict = judge_order(self._turn.text, item.start, item.end)
+        if verdict.reason:
+            self._refuse(item, verdict.reason, verdict.detail)
+        return bool(verdict.reason)
+
     def _overlapping(self, item: PlacedItem, kind: FactKind) -> list[int]:
         """Return the facts that the same words of the turn speak for already."""
         return [held.fact_id for held in self._held[kind] if held.overlaps(item.start, item.end)]
@@ -135,11 +152,12 @@ class TurnKeeper:
         if ledger.is_mostly(directed, item.start, item.end):
             self._refuse(item, *_IS_RULE)
             return
-        same = self._overlapping(item, FactKind.STATEMENT)
+        held = lives_by_id(self._store, self._overlapping(item, FactKind.STATEMENT))
+        same = [n for n, life in held.items() if covers(life.statement, candidate.statement)]
         twin = None if same else self._twin(item)
         if same:
             self._agree(same, candidate)
-            new = lives_by_id(self._store, same)[same[0]]
+            new = held[same[0]]
         elif twin is not None:
             new = lives_by_id(self._store, [twin])[twin]
             if old is None:
@@ -186,14 +204,18 @@ class TurnKeeper:
         verdict = judge_statement(said, text[item.start : item.end], text[slice(*item.around)])
         if verdict.reason:
             self._refuse(item, verdict.reason, verdict.detail)
+            if verdict.reason == "hallucination":  # what was quoted may say enough by itself
+                self._write(own_ops(self._context, self._episode, item.start, item.end))
             return None
+        clause = read(text).clause_at(item.start)
+        sure = policy.HEDGED if clause and "hedge" in clause.flags else policy.STATED
         candidate = statement(
             self._episode.owner,
             said,
             (item.start, item.end),
             rule=TURN_RULE,
             method=self._method,
-            sure=min(item.item.confidence, policy.STATED),
+            sure=min(item.item.confidence, sure),
         )
         # Other words than those of its owner are a model's text.
         return candidate if verdict.is_own else replace(candidate, trust=Trust.DERIVED)
@@ -249,6 +271,10 @@ class TurnKeeper:
     def _directive(self, item: PlacedItem) -> None:
         said = item.item
         assert isinstance(said, DirectiveItem)
+        verdict = judge_directive(read(self._turn.text), item.start, item.end)
+        if verdict.reason:
+            self._refuse(item, verdict.reason, verdict.detail)
+            return
         words = self._turn.text[item.start : item.end]
         subject = subject_of(said.scope, self._episode.project, words)
         self._rule(item, subject, said.type, sure=said.confidence >= policy.MODEL_RULE_SURE)
@@ -332,7 +358,8 @@ class TurnKeeper:
         ]
         likes = said.sign == "like"
         read_as = (same[0].type is PreferenceType.LIKE) if same else None
-        verdict = judge_topic(likes, read_as)
+        place = words_in(text, topic, item.start, item.end) or (item.start, item.end)
+        verdict = judge_topic(likes, read_as, read(text), *place)
         if verdict.reason:
             self._refuse(item, verdict.reason, verdict.detail)
             return

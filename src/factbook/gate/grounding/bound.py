@@ -11,7 +11,7 @@ from factbook.language.words import word_set
 
 _ANYBODY: Final = word_set("she he they who it that this which you one there")
 _NOBODY: Final = word_set("it that this which who there")  # stand for what is named nearby
-_QUALIFIES: Final = frozenset({"amod", "nummod"})
+QUALIFIES: Final = frozenset({"amod", "nummod"})
 
 
 def unbound(text: str, source: str) -> str:
@@ -23,6 +23,11 @@ def unbound(text: str, source: str) -> str:
     # Who tells of themselves says a thing in several sentences: seed 002, example 1.
     why = _told_of_another(claim, said) if said.by_user else _apart(claim, said)
     return why or _of_another(claim, said)
+
+
+def of_another(text: str, source: str) -> str:
+    """Say of whom else a source says what a claim says of its subject; "" for nobody else."""
+    return _of_another(tree_of(text), tree_of(source))
 
 
 def _apart(claim: ClaimTree, said: ClaimTree) -> str:
@@ -37,8 +42,8 @@ def _apart(claim: ClaimTree, said: ClaimTree) -> str:
         if not lower or not upper:
             continue
         pairs = [(n, m) for n in lower for m in upper if said.clause[n] == said.clause[m]]
-        if token.relation in _QUALIFIES:
-            pairs = [pair for pair in pairs if not _qualifies_another(said, *pair)]
+        if token.relation in QUALIFIES:
+            pairs = [pair for pair in pairs if not qualifies_another(said, *pair)]
         if not pairs:
             head = claim.tokens[token.head].text
             return f'"{token.text}" and "{head}" are said of two things'
@@ -65,9 +70,10 @@ def _told_of_another(claim: ClaimTree, said: ClaimTree) -> str:
     return ""
 
 
-def _qualifies_another(said: ClaimTree, at: int, noun: int) -> bool:
+def qualifies_another(said: ClaimTree, at: int, noun: int) -> bool:
+    """Say whether a word only tells how many or which another thing than `noun` is."""
     token = said.tokens[at]
-    return token.relation in _QUALIFIES and token.head not in {noun, said.tokens[noun].head}
+    return token.relation in QUALIFIES and token.head not in {noun, said.tokens[noun].head}
 
 
 def _of_another(claim: ClaimTree, said: ClaimTree) -> str:
