@@ -156,4 +156,5 @@ def test_a_statement_covers_its_own_parts_and_nothing_else() -> None:
     assert not covers("I work as a cook", "I work as a cook at the old harbour.")
     assert not covers("I live in Riga", "The key is with Ute")
     assert not covers("My uncle Bo, who lives in Turku, keeps bees.", "My uncle Bo lives in Turku")
+    assert not covers("My uncle Bo, who lives in Turku, has asthma.", "My uncle Bo lives in Turku")
     assert not covers("Jens taught Mara to sail", "Mara taught Jens to sail")

@@ -105,10 +105,11 @@ def covers(text: str, said: str) -> bool:
     if not ground(said, read_passage(text)).grounded or misbound(said, text):
         return False
     one, two = tree_of(said), tree_of(text)
+    known = {*one.keys, *one.lower} - {""}
     return all(
-        any(kin.support(key, said_key) for key in one.keys if key)
-        for at, said_key in enumerate(two.keys)
-        if said_key and (two.tokens[at].pos == "VERB" or two.of(at, "nsubj", "csubj", "cop"))
+        any(kin.support(word, two.keys[at] or two.lower[at]) for word in known)
+        for at, token in enumerate(two.tokens)
+        if token.pos == "VERB" or two.of(at, "nsubj", "csubj", "cop")
     )
 
 
