@@ -81,6 +81,63 @@ def test_a_word_and_a_number_is_a_password_where_it_is_told_as_one(text: str, se
     assert found(text) == [secret]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "set up git with default user credentials (`BrnWorks Bot <bot@brnworks.example>`)",
+        "credentials: BrnWorks <dev@brnworks.example>",
+        "The default machine size is dedicated-cpu-4x",
+        "the machine login happens on render-node-7",
+        "Recorded as **R9** (machine identity) and **R10** (gating)",
+        "instead of accessing it as a property, import the type from kysely-pg3",
+        "the accessibility notes map every widget to RdxKit",
+        "we access `scene.root` but it was renamed to `scene.p7root` there",
+        "the account page takes its data from useStr2 and zod-form3",
+        "users log in with GitHub and land on AcmeHub2",
+        "the two that matter (`hasLoss`, `isTyped`, `status`)",
+        "change the caller to pass `v.fxCache` and pass isFolded along",
+        "season pass: zone3-adult",
+        "this may be a way for secrets to slip into nightly backup archives",
+        "**Token Structure** (session.go:56-59):",
+        "Unexpected token 'if' (at list-view.js?v=ab67224b:148:16)",
+        "the commits with the secrets (`7cd81de`, `caf048e`)",
+        "Credential events (rt#1426) come from notify",
+        "Requests must ask for the password, then send `X-Probe-Name`",
+        "dotnet ef migrations add FirstOne -p src/Shop.Data -s src/Shop.Web",
+        "example.org/token v1.4.0/go.mod h1:UGzOrNV1mAFSEB63lOFHIpNRUVMvYTc6yu1SMY0=",
+        "kim@WORKSTATION-8:/srv/shop$ echo $SHOP_API_KEY\n\nkim@WORKSTATION-8:/srv/shop$ \n",
+        "<summary>openssl rand -base64 32</summary>\n\n```bash\nls\n```",
+        "these GitHub secrets:\n\nAZURE_TENANT=e7d1365f-72df-449b-a0a4-ebf49239829c",
+        "return TEST_PASSWORD\n\n@pytest.fixture\ndef one(): ...",
+        'echo "production" | vercel env add NODE_ENV production',
+    ],
+)
+def test_what_things_are_called_is_no_password(text: str) -> None:
+    assert found(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("credentials (`Brn7!works`)", "Brn7!works"),
+        ("machine ftp.example.org login eva password plainword", "plainword"),
+        ("default login eva password tulip77x", "tulip77x"),
+        ("chiave di accesso: 4ntZ6sUB#", "4ntZ6sUB#"),
+        ("accès : eva / Tulpe!77", "Tulpe!77"),
+        ("log in with eva and Brn7!works", "Brn7!works"),
+        ("the account (eva/tulip77x)", "tulip77x"),
+        ("the login for the box is xK7wQ2mPzt", "xK7wQ2mPzt"),
+        ("hasło: Tulipan88", "Tulipan88"),
+        ("echo 'Brn7!works' | vercel env add DB_PASSWORD production", "Brn7!works"),
+        ("dotnet nuget add source https://n.example.org -u eva -p Brn7!works", "Brn7!works"),
+        ("echo $SHOP_API_KEY\nqR7wxK2mPz9tLv4\n", "qR7wxK2mPz9tLv4"),
+        ("these credentials:\n\nSHOP_PASSWORD=Brn7works!", "Brn7works!"),
+    ],
+)
+def test_what_stands_in_their_place_is_one_all_the_same(text: str, secret: str) -> None:
+    assert found(text) == [secret]
+
+
 def test_the_number_of_a_card_is_not_known_again() -> None:
     one = Redactor(key=KEY, remembers=True)
     one.redact("visa 4556737586899855")

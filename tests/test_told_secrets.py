@@ -18,7 +18,7 @@ from factbook.model.facts import Role
 from factbook.policy import TOLD_SECRETS
 from factbook.recall.plan import Turn
 from factbook.redaction import NO_REDACTION, Redactor
-from factbook.redaction.told import Told
+from factbook.redaction.told import Said, Told
 
 KEY = bytes(range(32))
 SECRET = "Brkl7!" + "quoT42"
@@ -87,6 +87,43 @@ def test_what_settings_name_hides_no_word(told: str) -> None:
     one.redact(told.format("shopfront2"))
     one.redact_value({"password": "shopfront2"})
     assert one.redact("I work on shopfront2 every day") == "I work on shopfront2 every day"
+
+
+@pytest.mark.parametrize(
+    ("told", "word"),
+    [
+        ("the password moved from {} to another", "Harbor456"),
+        ("the login page of {} is slow, its credentials are in {}", "LoginHub2"),
+        ("PASSWORD={}", "BrnOffice"),
+        ("the password is {}", "BrnOffice"),
+        ("password: {}", "RdxOfficeKit"),
+        ("the password goes to {} now", "Keyhub24"),
+    ],
+)
+def test_what_things_are_called_is_not_hunted(told: str, word: str) -> None:
+    one = redactor()
+    one.redact(told.replace("{}", word))
+    assert one.redact(f"a README for {word}, please") == f"a README for {word}, please"
+
+
+@pytest.mark.parametrize(
+    ("told", "word"),
+    [
+        ("the password for the shed is {}", "harbor456"),
+        ("their password was changed to {}", "harbor456"),
+        ("set the password to {}", "harbor456"),
+        ("das Kennwort vom NAS ist {}", "harbor456"),
+        ("sign in as eva with {}", "harbor456"),
+        ("I use {} for my login, my login is eva and {}", "harbor456"),
+        ("DB_PASSWORD={}", "Harbor456"),
+        ("https://eva:{}@example.org/", "hArb!or456"),
+        ("the login is eva / {}", "xK7wQ2mPzt"),
+    ],
+)
+def test_what_is_told_as_a_password_is_hunted(told: str, word: str) -> None:
+    one = redactor()
+    assert word not in one.redact(told.replace("{}", word))
+    assert word not in one.redact(f"then I typed {word} again")
 
 
 @pytest.mark.parametrize(
@@ -167,7 +204,7 @@ def test_the_value_of_a_field_is_known_again() -> None:
 
 def test_no_letter_of_it_is_kept() -> None:
     told = Told(KEY)
-    taken = told.takes(SECRET, "password", spoken=True)
+    taken = told.takes(SECRET, "password", said=Said.TOLD)
     assert taken is not None
     assert told.hear([taken])
     ((digest, chars, kind),) = told.fresh()
@@ -178,7 +215,7 @@ def test_no_letter_of_it_is_kept() -> None:
 
 def test_so_many_are_remembered_and_no_more() -> None:
     told = Told(KEY, ((n.to_bytes(8, "big"), 12, "password") for n in range(TOLD_SECRETS)))
-    assert told.takes(SECRET, "password", spoken=True) is None
+    assert told.takes(SECRET, "password", said=Said.TOLD) is None
 
 
 def test_very_many_that_stand_in_one_text_are_all_known_again() -> None:

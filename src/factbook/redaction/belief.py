@@ -15,6 +15,7 @@ from factbook.redaction.place import ValuePlace
 from factbook.redaction.values import (
     has_both,
     is_algorithm,
+    is_called,
     is_code,
     is_identifier,
     is_jumbled,
@@ -106,7 +107,8 @@ def _believe_short_name(word: str, place: ValuePlace) -> bool:
         return has_both(word) and _FALLBACK.search(place.before) is not None
     if place.tight or place.joint == "flag" or is_jumbled(word):
         return True
-    return has_both(word) and not (is_numbered(word) and is_passed(place.before))
+    called = is_numbered(word) or is_called(word)
+    return has_both(word) and not (called and is_passed(place.before))
 
 
 def is_passed(before: str) -> bool:

@@ -65,11 +65,13 @@ def login_spans(text: str, at: int, end: int) -> Iterator[Span]:
         if not told and (match[1] or (is_mixed(word) and "@" not in word)):
             yield *match.span(3), "password"
         return
+    if text[at] in "mM":
+        return  # a machine is one of netrc's, whose words stand in their order
     initials = _INITIALS.match(text, at, at + 120)
     if initials is not None and is_shaped(initials[1]):
         yield *initials.span(1), "password"
     yield from pair_spans(text, at, end)
-    yield from shaped_spans(text, _behind_user(text, at))
+    yield from shaped_spans(text, _behind_user(text, at), named=False)
 
 
 def _behind_user(text: str, at: int) -> int:

@@ -66,6 +66,8 @@ def _key_in_fours(text: str, name: SecretName) -> Iterable[Span]:
 def _beside_spans(text: str, at: int, end: int, name: SecretName) -> Iterable[Span]:
     """Give the secrets that stand in the same line or field as their name."""
     joint = read_joint(text, name)
+    if joint is not None and joint.kind == "blank" and text[name.start - 1 : name.start] == "/":
+        return []  # the end of a path: modernc.org/token v1.1.0
     if joint is not None:
         spans = list(assigned_spans(text, name, joint))
         if spans and name.sense.kind == "password" and text[name.end : name.end + 1] in _SPOKEN:

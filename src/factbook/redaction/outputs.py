@@ -173,6 +173,8 @@ def _next_line_spans(text: str, at: int, end: int) -> Iterator[Span]:
     match = _LINE.match(text, gap.end(), gap.end() + 240) if gap is not None else None
     if match is None:
         return
-    word = match[1]
-    if is_plausible(word, quoted=False) and word[-1] not in ":," and word[0] not in "$#>+{[/*":
+    word, line = match[1], text[text.rfind("\n", 0, at) + 1 : at]
+    if line.lstrip().startswith(word):
+        return  # the prompt of the shell again: nothing was printed
+    if is_plausible(word, quoted=False) and word[-1] not in ":," and word[0] not in "$#>+{[/*`":
         yield *match.span(1), "secret"

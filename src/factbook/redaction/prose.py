@@ -23,7 +23,11 @@ from factbook.redaction.reading import line_end, match_end, read_quoted
 from factbook.redaction.spans import Span
 from factbook.redaction.values import (
     has_both,
+    is_algorithm,
+    is_called,
+    is_code,
     is_host,
+    is_identifier,
     is_jumbled,
     is_numbered,
     is_plausible,
@@ -38,10 +42,10 @@ HINT: Final = (
     r"|(?:pin|PIN|Pin|puk|PUK)s?(?:[ :='\"?]|-?[cC]ode|-?[nN]ummer)"
     r"|SSID|\b[wW]i-?[fF]i[ :]|(?i:wlan)[- :]"
     r"|(?:ssh|sign|get) in (?:with|as) "
-    r"|(?i:clave|mot de passe|parola|wachtwoord|has(?:l|\?)o|passwort|kennwort|senha|contrase)"
+    r"|(?i:clave|mot de passe|parola|wachtwoord|\bhas(?:l|\?)o\b|passwort|kennwort|senha|contrase)"
     r"|(?i:heslo|jelsz|passord|salasana|adgangskode|kata sandi)"
     r"|(?i:mdp[ :=]|zugang|losungswort|phrase secr|identifiant)"
-    r"|(?i:cre?den[cz]i|acc(?:e|\?)s|acceso|acesso|palavra.passe)"
+    r"|(?i:cre?den[cz]i|acc(?:e|\?)s\b|acces?so|acesso|palavra.passe)"
     r"|(?i:2fa|totp|otp|mfa|authenticator)[ :-]"
 )
 
@@ -136,6 +140,9 @@ _BEFORE_SHAPED: Final = Lazy(rf"(?:{_LED_TO}|{_SAID_TO})[\"'`«“]?(?=({_SHAPED
 _BEFORE_SHAPED_OR_USER: Final = Lazy(
     rf"(?:{_LED_TO}|{_WITH_USER}|{_SAID_TO})[\"'`«“]?(?=({_SHAPED}{{6,64}}))"
 )
+_ADDRESS_BEHIND: Final = Lazy(
+    r"(?: [^\s<>]+){0,3} ?<[^\s<>@]+@[^\s<>]+>"
+)  # so it is the name of one
 _MAY_BE_SHAPED: Final = Lazy(rf"[\s:=(\[»>→/,\"'`«“]{_SHAPED}{{6}}")  # what both end with
 _TOLD_WORDS: Final = Lazy(
     rf"(?x){FAR}{IS}[\"'`]?(?P<words>[a-z]{{3,12}}(?:(?:,[ ]?|[ ])[a-z]{{3,12}}){{2,23}})[\"'`]?\.?"
@@ -160,6 +167,7 @@ _ONE_TIME: Final = Lazy(
 # A git trailer, which names the id behind it: `Change-Id: 5b2f09c41d7e`.
 _TRAILER: Final = Lazy(r"(?<!\S)[A-Z][A-Za-z]*(?:-[A-Za-z]+)+: ?$")
 _TRAILER_ID: Final = Lazy(r"[0-9a-f]{7,64}(?![\w-])")
+_COMMIT: Final = Lazy(r"[0-9a-f]{7,10}$")
 _TRAILER_CHARS: Final = 40  # more than the name of one has
 _SPEAKS: Final = Lazy(r"(?i)log|user|account|cred|in (?:with|as)|auth")
 
@@ -207,10 +215,13 @@ def _has_candidate(text: str, low: int, high: int) -> bool:
     return False
 
 
-def shaped_spans(text: str, pos: int, *, numbered: bool = True) -> Iterator[Span]:
+def shaped_spans(
+    text: str, pos: int, *, numbered: bool = True, named: bool = True
+) -> Iterator[Span]:
     """Give what in the rest of a line that speaks of a secret has the shape of no ordinary word.
 
     `numbered`: a word and a number is a password there, the commonest one; things are called so.
+    `named`: the line names a password, and not only who has one: then a mark must lead to such one.
 
     No list of phrases: the line names a secret, in whatever language, something that leads to a
     value stands before the word, and its letters and digits are those of a password.
@@ -231,7 +242,14 @@ def shaped_spans(text: str, pos: int, *, numbered: bool = True) -> Iterator[Span
         if _is_of_trailer(text, pos, match.start(1)):
             continue
         word = match[1].rstrip(".:!?)]}") if not match[1].endswith(("!", "?")) else match[1]
-        if is_shaped(word) and (numbered or not is_numbered(word)):
+        if not is_shaped(word) or not (numbered or not is_numbered(word)):
+            continue
+        lead = match[0].rstrip(" \"'`«“")[-1:]
+        one = has_both(word) and is_identifier(word) and (named or not lead.isalpha())
+        commit = _COMMIT.match(word) is not None
+        if commit or (lead != "/" and is_called(word) and not one):
+            continue  # `login` leads to many things, and one in a thousand is a password
+        if _ADDRESS_BEHIND.match(text, match.end(1), high) is None:
             yield match.start(1), match.start(1) + len(word), "password"
 
 
@@ -255,7 +273,8 @@ def is_shaped(word: str) -> bool:
     marked = _is_marked(word)
     named = "_" in word or word.count("-") > 2 or word.count(".") > 1
     drawn = not named and (has_both(word) or is_jumbled(word))
-    return (marked or (drawn and _drawn(word))) and is_plausible(word, quoted=False)
+    shaped = marked or (drawn and _drawn(word) and not is_algorithm(word))
+    return shaped and is_plausible(word, quoted=False)
 
 
 _MARK_INSIDE: Final = Lazy(r"[A-Za-z0-9][#$%&*!^~+?][A-Za-z0-9]")
@@ -267,8 +286,9 @@ def _is_marked(word: str) -> bool:
     return _MARK_INSIDE.search(word) is not None and _BOTH_CASES.match(word) is not None
 
 
-_NAMED_NUMBER: Final = Lazy(  # v18.17, feature-x1, utf-8, 12.50, Q3-2024, py311, 2h
-    r"(?i)(?:[a-z]{0,12}[-_.]|[a-z]{0,3})v?\d+(?:[.:-]\w+)*[a-z%]{0,3}$|\d+[a-z]{1,5}$"
+_NAMED_NUMBER: Final = Lazy(  # v18.17, feature-x1, utf-8, 12.50, Q3-2024, py311, 2h, gh#12
+    r"(?i)(?:[a-z]{0,12}[-_.]|[a-z]{0,3}|(?-i:[a-z]+|[A-Z]+)#)v?\d+(?:[.:-]\w+)*[a-z%]{0,3}$"
+    r"|\d+[a-z]{1,5}$"
 )
 
 
@@ -309,7 +329,8 @@ def sentence_spans(text: str, at: int, end: int) -> Iterator[Span]:
     if not spans and short is not None:
         span = _judged(text, short.end())
         word = text[span[0] : span[1]] if span is not None else ""
-        thing = is_numbered(word) and (_TEST.match(word) or _is_of_thing(text, low, at))
+        called = is_numbered(word) or is_called(word) or is_code(word)
+        thing = called and (_TEST.match(word) or _is_of_thing(text, low, at))
         spans = [span] if span is not None and _drawn(word) and not thing else []
     beside = max(low, at - 12), min(high, end + _NAME_ROOM)
     near = text[slice(*beside)]
@@ -327,7 +348,8 @@ def sentence_spans(text: str, at: int, end: int) -> Iterator[Span]:
         if once is not None:
             yield *once.span(1), "secret"
     yield from spans
-    yield from shaped_spans(text, end - 1, numbered=not _is_of_thing(text, low, at))
+    numbered = not _is_of_thing(text, low, at)
+    yield from shaped_spans(text, end - 1, numbered=numbered, named=about != "pair")
 
 
 def _is_of_thing(text: str, low: int, at: int) -> bool:
@@ -340,6 +362,15 @@ def _is_of_thing(text: str, low: int, at: int) -> bool:
     return is_passed(text[low:at]) or _PASSED_AS.match(text, at) is not None
 
 
+def is_announced(text: str, before: int, start: int) -> bool:
+    """Tell whether what stands between two places says that a password follows.
+
+    A word for one leads right to it, or who speaks calls it their own: then it may look like any
+    word with digits, and is a password all the same.
+    """
+    return _ANNOUNCED.search(text, before, start) is not None
+
+
 def phrase_spans(text: str, start: int, end: int, kind: str) -> Iterator[Span]:
     """Give the plain words that a line tells as a passphrase, up to its end.
 
@@ -347,7 +378,7 @@ def phrase_spans(text: str, start: int, end: int, kind: str) -> Iterator[Span]:
     none of those that hold a sentence together, save a wallet's, whose list has some.
     """
     told = _TOLD_WORDS.match(text, end, end + _PHRASE_ROOM)
-    if told is None:
+    if told is None or text.startswith(" to ", end):  # which leads to what somebody does
         return
     words = _LETTERS_ONLY.findall(told["words"])
     common = sum(map(is_stop_word, words))
@@ -482,6 +513,18 @@ _DIGITS: Final = Lazy(  # my passcode is 120465; without what leads to them, mor
 )
 _FOUR_DIGITS: Final = Lazy(r"\d{4}")  # quick to look for, and hardly any line has them
 _LONGEST_WORD: Final = 16
+_COPULA: Final = (
+    r"(?:is|was|are|ist|war|lautet|es|est|é|è|er|är|je)(?:[ ](?:now|still|jetzt|ora))?"
+    r"|(?:changed|set|reset|updated|switched)[ ]to"
+)
+_ANNOUNCED: Final = Lazy(
+    r"(?ix)(?:(?:(?<![\w-])(?:pass(?:word|wd|phrase|code)?|pwd?|key)|"
+    + _FOREIGN_NAME.pattern[4:].replace(" ", "[ ]")
+    + rf")(?:[ ](?:to[ ])?|(?:['’]s)?(?:[ ][^\s\d\"`:=;.]{{1,24}}){{0,6}}?[ ](?:{_COPULA}):?[ ])"
+    r"|[ ]in[ ]as[ ]\S{1,48}[ ](?:with|and|using)[ ]"  # log in as bob with hunter2
+    r"|\b(?:my|our|mein\w*|unser\w*|mon|ma|notre|mi|mio|mia|meu|minha|mijn|moje?)[ ]"
+    r"[^.:;!?\n]{1,60}[ ])[\"'“‘`]?\Z"
+)
 _KEY_DIGITS: Final = Lazy(r"\d{8,63}$")
 _SAID_SO: Final = Lazy(rf"(?i)(?:pass|pwd?)\b|{_FOREIGN_NAME.pattern[4:]}")
 _FOREIGN_WORDS: Final = (  # one is in each of them that is ASCII

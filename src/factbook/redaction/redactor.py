@@ -14,10 +14,11 @@ from factbook.policy import MIN_DIGEST_CHARS
 from factbook.redaction.assignments import field_kind
 from factbook.redaction.formats import KINDS as FORMAT_KINDS
 from factbook.redaction.labels import DIGEST_BYTES, label_places
+from factbook.redaction.prose import is_announced
 from factbook.redaction.repeats import places, repeats
 from factbook.redaction.scanner import KINDS, scan
 from factbook.redaction.spans import Rewritten, Span, rewritten
-from factbook.redaction.told import Told, ToldSecret
+from factbook.redaction.told import Said, Told, ToldSecret
 from factbook.redaction.values import is_numbered
 
 MIN_KEY_BYTES: Final = 16
@@ -26,7 +27,7 @@ _PASSES: Final = 16  # see `_settled`
 _BREAKS: Final = re.compile(r"(?:(?<!\\)\\++[nrt]|\s)+")
 _NAME_FIELDS: Final = ("name", "key", "Name", "Key", "ParameterKey")
 _VALUE_FIELDS: Final = ("value", "Value", "ParameterValue")
-_BEFORE: Final = 40  # characters before a secret in which it shows that somebody says it
+_BEFORE: Final = 80  # characters before a secret in which it shows that somebody says it
 _SPOKEN: Final = re.compile(r"(?<![\w-])[A-Za-z]{2,}[ ][\"'“‘`]?\Z")
 """The word before a secret in a sentence, and in no setting, option or field."""
 _UNSURE: Final = re.compile(r"(?i)(?<![\w-])(?:pass|pwd?)[ ][\"'“‘`]?\Z")
@@ -116,9 +117,9 @@ class Redactor:
     def _told_in(self, text: str) -> list[Span]:
         return list(places(text, self.told.within(text))) if self.told else []
 
-    def _learn(self, value: str, kind: str, *, spoken: bool = False) -> None:
+    def _learn(self, value: str, kind: str, said: Said = Said.NOT) -> None:
         """Remember a secret, unless it tells itself wherever it stands."""
-        if self.told is None or (taken := self.told.takes(value, kind, spoken=spoken)) is None:
+        if self.told is None or (taken := self.told.takes(value, kind, said=said)) is None:
             return
         alone = scan(value)
         if alone and alone[0][0] == 0 and alone[0][1] == len(value):
@@ -214,8 +215,15 @@ class Redactor:
             before, word = max(0, start - _BEFORE), text[start:end]
             if is_numbered(word) and _UNSURE.search(text, before, start) is not None:
                 continue
-            self._learn(word, kind, spoken=_SPOKEN.search(text, before, start) is not None)
+            self._learn(word, kind, _said(text, before, start))
         return rewritten(text, ((s, e, self.label(kind, text[s:e])) for s, e, kind in spans))
+
+
+def _said(text: str, before: int, start: int) -> Said:
+    """Tell how the sentence before a secret, from `before` on, gives it."""
+    if _SPOKEN.search(text, before, start) is None:
+        return Said.NOT
+    return Said.TOLD if is_announced(text, before, start) else Said.GUESSED
 
 
 def _settle(text: str, spans: list[Span]) -> list[Span]:

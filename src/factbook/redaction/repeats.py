@@ -9,7 +9,7 @@ from typing import Final
 import re2
 
 from factbook.redaction.spans import Span
-from factbook.redaction.values import is_path, is_stand_in, is_wordy
+from factbook.redaction.values import is_called, is_path, is_stand_in, is_wordy
 
 SHORTEST: Final = 8
 _LETTERS: Final = 5  # different ones; of fewer is a rule, which may go on through a whole text
@@ -80,6 +80,7 @@ def is_distinct(word: str) -> bool:
         letters
         and len(set(word)) >= _LETTERS
         and (sorts >= 3 or (sorts >= 2 and not is_wordy(word)) or phrase)
+        and not (sorts == 2 and capitals and is_called(word))
         and not is_path(word)
         and not is_stand_in(word)
         and word.split(None, 1) == [word]

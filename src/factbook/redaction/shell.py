@@ -107,7 +107,8 @@ _PROGRAMS: Final[tuple[_Program, ...]] = (
     _Program(names="aws", option="--secret-string", needs="secretsmanager", kind="secret"),
     _Program(names="eas", option="--value", needs="secret:create", kind="secret"),
     _Program(names="gh", option="--body -b", glued="-b --body", needs="secret", kind="secret"),
-    _Program(names="dotnet nuget", option="-p", needs="add update"),
+    _Program(names="nuget", option="-p", needs="add update"),
+    _Program(names="dotnet", option="-p", needs="nuget"),
     _Program(names="dotnet", place=4, needs="user-secrets", kind="secret"),
     _Program(names="composer", place=-1, needs="http-basic github-oauth gitlab-token"),
     _Program(names="schtasks", option="/rp /p /RP /P"),
@@ -450,11 +451,17 @@ def _here_string_spans(text: str, at: int, end: int) -> Iterator[Span]:
 _READ_INTO: Final = Lazy(r"\bread (?:-\S+ (?:''|\"\")? ?)*(\w+) *$")
 
 
+_SETS: Final = Lazy(r"\benv\s+add\s+([\w.-]+)")
+
+
 def _handed(text: str, start: int, end: int, reader: str) -> Iterator[Span]:
     """Give the secret in what a program reads; `chpasswd` reads the user before it."""
     if "chpasswd" in reader:
         start = text.find(":", start, end) + 1 or end
     word = text[start:end]
+    variable = _SETS.search(reader)
+    if variable is not None and classify(variable[1]) is None and not is_random(word):
+        return  # settings of programs are kept there, too: `vercel env add NODE_ENV`
     if word and not is_stand_in(word) and word.lower() not in {"y", "yes", "n", "no"}:
         yield start, end, "password"
 
@@ -466,7 +473,7 @@ def _sent_spans(text: str, at: int, end: int) -> Iterator[Span]:
     """Give what an expect script sends when it was asked for a password."""
     before = text[max(0, at - 160) : at]
     asked = max(before.rfind("assword"), before.rfind("assphrase"))
-    if asked < 0 or "send" in before[asked:]:
+    if asked < 0 or "send" in before[asked:] or text.startswith("`", end):
         return
     value = read_quoted(text, end)
     if value is not None:

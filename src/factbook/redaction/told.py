@@ -11,11 +11,12 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Collection, Iterable, Iterator
+from enum import Enum
 from typing import Final, TypeAlias
 
 from factbook.policy import TOLD_SECRETS
 from factbook.redaction.repeats import LONGEST, SHORTEST, is_distinct
-from factbook.redaction.values import is_path, is_stand_in
+from factbook.redaction.values import is_called, is_numbered, is_path, is_stand_in
 
 _BYTES: Final = 8  # of a digest: no word is taken for another's, however many are compared
 _PERSON: Final = b"told"  # these digests are not those of the labels
@@ -41,6 +42,16 @@ _FOURS_CHARS: Final = 19
 
 ToldSecret: TypeAlias = tuple[bytes, int, str]
 """What is kept of a secret: its digest, how many characters it has, its kind."""
+
+
+class Said(Enum):
+    """How a sentence gives a secret."""
+
+    NOT = 0  # it stands in a setting, an option, an address or a field
+    TOLD = 1  # a word for a password leads to it, or who owns it says so
+    GUESSED = 2  # something of its shape stands in a line that speaks of secrets
+
+
 TAKEN_BACK: Final = ""
 """The kind of what was taken for a secret wrongly, and is not again."""
 
@@ -73,15 +84,20 @@ class Told:
             new = self._know(digest, chars, kind) or new
         return new
 
-    def takes(self, word: str, kind: str, *, spoken: bool) -> ToldSecret | None:
+    def takes(self, word: str, kind: str, *, said: Said = Said.NOT) -> ToldSecret | None:
         """Return what is to be remembered of a secret; None where nothing is, or no more.
 
-        `spoken` says that somebody told it in a sentence: then a password may be a word with
-        digits, which in settings of programs is as often the name of something.
+        A password that somebody told in a sentence may be a word with digits, which in settings of
+        programs is as often the name of something, and in what a sentence lets guess, too.
         """
         if not SHORTEST <= len(word) <= LONGEST or len(self) >= TOLD_SECRETS:
             return None
-        if not (is_distinct(word) or (spoken and kind == "password" and _is_password(word))):
+        password = kind == "password"
+        if password and said is Said.GUESSED and (is_called(word) or is_numbered(word)):
+            return None
+        fours = said is not Said.NOT and _FOURS.fullmatch(word) is not None
+        told = said is Said.TOLD and _is_password(word)
+        if not (is_distinct(word) or (password and (fours or told))):
             return None
         digest, chars = self.named(word)
         return None if (digest, chars) in self._kinds else (digest, chars, kind)
@@ -124,8 +140,6 @@ class Told:
 
 def _is_password(word: str) -> bool:
     """Tell whether a password is one wherever it stands, though its letters may be a word."""
-    if _FOURS.fullmatch(word):
-        return True
     mixed = any(map(str.isdigit, word)) and any(map(str.isalpha, word))
     return mixed and " " not in word and not is_path(word) and not is_stand_in(word)
 

@@ -66,7 +66,7 @@ _REFERENCE: Final = re.compile(
     | ^(?:\\x[0-9a-f]{2}|\\[0-7nrt])+$
     | ^\{\{ | ^\{% | ^\{\d?\}                                            # templates
     | ^<[^<>]*>?$ | ^&lt; | ^\[[^\[\]]*\]$ | ^\([^()]*\)$ | ^__\w+__$     # <token>, [token]
-    | ^:[a-z_]+$ | ^@(?:[a-z_]+|[A-Z_]+)@?$ | ^\?$                         # bound parameters
+    | ^:[a-z_]+$ | ^@(?:[a-z_]+(?:\.[a-z_]+)*|[A-Z_]+)@?$ | ^\?$  # bound parameters
     | ^!(?:Ref|Sub|GetAtt|vault|secret|env_var|reference|Join|ImportValue)\b
     | ^(?:op|vault|awssm|secretsmanager|ssm|keyvault|gcpsm|doppler|env|file|ref\+\w+):
     | ^ENC\[ | ^secrets?\. | ^[*&][a-z_]+$                                 # sops, YAML anchors
@@ -99,7 +99,7 @@ _PLACEHOLDER_IN: Final = re.compile(
     """
 )
 _PLACEHOLDER_WORDS: Final = ("your", "holder", "change", "replace", "be", "here", "example")
-_CONSTANT: Final = re.compile(r"^[A-Z]+(?:_[A-Z]+)+$|^_[A-Z_]+$")  # MY_API_KEY names a secret
+_CONSTANT: Final = re.compile(r"^[A-Z]+(?:_[A-Z]+)+(?:$|=)|^_[A-Z_]+$")  # MY_API_KEY names a secret
 _SECRET_WORD: Final = re.compile(
     r"(?i:passw(?:or)?[dt]|passphrase|passcode|secret|token|api[-_ ]?key|credential|kennwort|senha|"
     r"contrase|mot de passe|wachtwoord)"
@@ -164,8 +164,12 @@ _ALGORITHM: Final = re.compile(
     r"|^(?:v|p|t|arg|param|var|val|x)\d$"
 )
 _NUMBERED: Final = re.compile(r"\d?[A-Za-z][A-Za-z_.-]*\d{1,5}\??$")
+_CALLED: Final = re.compile(  # better-sqlite3, shared-cpu-1x, TnyOffice, v2Handler, argon2id
+    r"\d{0,4}[A-Za-z]*\d{0,5}[a-z]*$"
+)
+_JOINTS: Final = re.compile(r"[-_./:@*]+")
 _NOT_SAID: Final = re.compile(
-    r"[\w.-]+:\d+$|[\w.-]*[=:]$|(?:[a-z_.-]{2,}|[A-Z_.-]{2,})=|.*REDACTED"
+    r"[\w./-]+:\d+(?:[:-]\d+)?$|[\w.-]*[=:]$|(?:[a-z_.-]{2,}|[A-Z_.-]{2,})=|.*REDACTED"
 )
 _CALL: Final = re.compile(r"\w\(")
 _DIGIT: Final = re.compile(r"\d")
@@ -189,6 +193,8 @@ _PAIRS: Final = frozenset(
     )
     for second in row[2:]
 )
+_HUMP: Final = 3  # letters of a word in a name; of drawn ones capitals make shorter pieces
+_HUMPS: Final = 3  # such words in one name: one of 100 keys of 16 letters looks so
 _WORD_SHARE: Final = 0.6  # of common pairs: 97 % of words have more, 95 % of drawn letters less
 _ENCODED_RATE: Final = 4.2  # bits per character; base64 of bytes has more from 40 characters on
 _DIGEST_SIZES: Final = frozenset({32, 40, 64})  # hexadecimal digits of 16, 20 and 32 bytes
@@ -322,6 +328,22 @@ def is_strong(value: str) -> bool:
 def is_numbered(value: str) -> bool:
     """Tell whether a value is a word and a number, as things are called (`CS50`, `Gold2024`)."""
     return _NUMBERED.match(value[:_LOOK]) is not None
+
+
+@_remembered
+def is_called(value: str) -> bool:
+    """Tell whether a value is what a thing is called: words with or without capitals and numbers.
+
+    Packages, products, sizes of machines and functions are called so; a password may be, too, so it
+    tells only where nothing but the place speaks for a secret.
+    """
+    parts = _JOINTS.split(value[:_LOOK])
+    if not all(map(_CALLED.match, parts)):
+        return False
+    humps = [len(hump) for hump in _PARTS.findall(value[:_LOOK]) if hump.isalpha()]
+    short = sum(hump < _HUMP for hump in humps)
+    capitals = sum(humps) >= _HUMP * len(humps) and short <= 1 and len(humps) <= _HUMPS
+    return capitals or len(humps) <= len(parts)
 
 
 def is_algorithm(value: str) -> bool:
