@@ -184,6 +184,65 @@ def test_digits_are_a_password_where_they_are_told_as_one(text: str, secret: str
     assert found(text) == [secret]
 
 
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("the keypad of the barn is 6418", "6418"),
+        ("keypad: 6418#", "6418#"),
+        ("the otp they sent me just now is 604817", "604817"),
+        ("Your verification code is 604 817.", "604 817"),
+        ("her bsn is 111222333", "111222333"),
+        ("passport number: NX482913B", "NX482913B"),
+        ("my national insurance number is QQ 12 34 56 C", "QQ 12 34 56 C"),
+        ("our iban is DE89 3704 0044 0532 0130 00, thanks", "DE89 3704 0044 0532 0130 00"),
+        ("GB82WEST12345698765432 is the IBAN", "GB82WEST12345698765432"),
+    ],
+)
+def test_digits_that_open_or_name_what_is_somebodys_are_found(text: str, secret: str) -> None:
+    assert found(text) == [secret]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("the keypad is 2024 stock", "the keypad has 12 keys", "keypad events: 4096 of them"),
+        *("2fa is on since 2023", "the otp window is 300000 ms", "otp code length is 6"),
+        *("verification code is required for 200000 users", "we use passport-jwt 4.0.1"),
+        *("the bsn check took 123456 ms", "the passport number is a required field"),
+        *("iban DE89370400440532013001", "the iban test is in iban_test.py", "bsn: 1234"),
+    ],
+)
+def test_digits_beside_such_words_stay(text: str) -> None:
+    assert found(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("What is your wifi password?\nKranich4471x", "Kranich4471x"),
+        ("what's the password for the box?\n\n> Blue_Kettle7", "Blue_Kettle7"),
+        ("Wie lautet das Passwort vom NAS?\nTulpe!77b", "Tulpe!77b"),
+        ("quel est le mot de passe ?\nLivre-9F3a", "Livre-9F3a"),
+    ],
+)
+def test_the_line_below_a_question_for_a_password_is_one(text: str, secret: str) -> None:
+    assert found(text) == [secret]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Forgot your password?\nLogin2FA",
+        "What password manager do you use?\nBitwarden2",
+        "What is the admin password?\nit is in the vault",
+        "What is your password?\nno",
+        "What is your user name?\nkranich4471x",
+    ],
+)
+def test_the_line_below_another_question_is_none(text: str) -> None:
+    assert found(text) == []
+
+
 def test_a_pin_is_a_secret_as_text_and_may_be_a_boards_as_a_number() -> None:
     assert REDACTOR.redact_value({"pin": "3907"}) == {"pin": "[REDACTED:password]"}
     assert REDACTOR.redact_value({"pin": 3907}) == {"pin": 3907}

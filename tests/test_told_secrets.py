@@ -268,6 +268,80 @@ def log(path: Path, *said: str) -> None:
             out.write(json.dumps(record) + "\n")
 
 
+def asked_log(path: Path, question: str, answer: str) -> None:
+    """Write a session in which an agent asks and a person answers."""
+    log(path, "connect me, please")
+    reply = {"role": "assistant", "content": [{"type": "text", "text": question}]}
+    record = {
+        "type": "assistant",
+        "uuid": f"{path.stem}-reply",
+        "sessionId": path.stem,
+        "cwd": "/home/a/p",
+        "timestamp": "2026-01-02T10:00:30Z",
+        "message": reply,
+    }
+    with path.open("a", encoding="utf-8") as out:
+        out.write(json.dumps(record) + "\n")
+    log(path, answer)
+
+
+def asked_chat(path: Path, question: str, answer: str) -> None:
+    """Write a conversation in which an assistant asks and a person answers."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    said = [("user", "connect me, please"), ("assistant", question), ("user", answer)]
+    turns = [json.dumps({"role": role, "content": text}) for role, text in said]
+    path.write_text("\n".join(turns) + "\n", encoding="utf-8")
+
+
+ASKED = "I can do that.\nWhat is the password of your wifi?"
+
+
+@pytest.mark.parametrize("asked", [asked_log, asked_chat])
+def test_what_answers_a_question_for_a_password_is_one(
+    tmp_path: Path, asked: Callable[[Path, str, str], None]
+) -> None:
+    asked(tmp_path / "logs" / "a.jsonl", ASKED, "Kranich4471x")
+    with opened(tmp_path) as memory:
+        memory.ingest([tmp_path / "logs"])
+        assert len(memory.sql("SELECT * FROM told_row")) == 1
+        memory.check()
+    assert b"Kranich4471x" not in bytes_of(tmp_path)
+
+
+@pytest.mark.parametrize("asked", [asked_log, asked_chat])
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("What is the name of your wifi?", "Kranich4471x"),
+        (ASKED, "Kranich4471x is how the box is called"),
+        (ASKED, "sunflowers"),
+        (ASKED + "\nI wait.", "Kranich4471x"),
+    ],
+)
+def test_what_answers_something_else_is_none(
+    tmp_path: Path, asked: Callable[[Path, str, str], None], question: str, answer: str
+) -> None:
+    asked(tmp_path / "logs" / "a.jsonl", question, answer)
+    with opened(tmp_path) as memory:
+        memory.ingest([tmp_path / "logs"])
+        assert memory.sql("SELECT * FROM told_row") == []
+        memory.check()
+    assert answer.encode() in bytes_of(tmp_path)
+
+
+def test_a_password_that_a_conversation_asked_for_is_known(tmp_path: Path) -> None:
+    with opened(tmp_path) as memory:
+        talk = memory.conversation(session="s")
+        talk.add_turn("connect me, please")
+        talk.add_turn(ASKED, role=Role.ASSISTANT)
+        talk.add_turn("Kranich4471x")
+        talk.add_turn("what is my password?")
+        talk.add_turn("Kranich9962x", role=Role.ASSISTANT)  # says nothing of its own
+        memory.check()
+    assert b"Kranich4471x" not in bytes_of(tmp_path)
+    assert b"Kranich9962x" in bytes_of(tmp_path)
+
+
 def opened(folder: Path) -> Memory:
     return Memory(folder / "facts.db", key_file=folder / "key")
 

@@ -54,6 +54,7 @@ from factbook.recall.modes import TwoModes
 from factbook.recall.plan import Turn
 from factbook.recall.prefetch import PassiveStream, StreamState
 from factbook.recall.usage_feedback import resolved, uses
+from factbook.redaction.base import last_question
 from factbook.sources.conversation import turn_ops
 from factbook.sources.conversation.turn import clean, moved_part
 from factbook.store.damage import naming_damage
@@ -115,6 +116,7 @@ class Conversation:
         self._stream: PassiveStream | None = None
         self._taken: Streamed | None = None
         self._streamed: Sequence[Hit] = ()  # into the last turn, and not measured yet
+        self._question = ""  # that the last turn ends with
         self._searched: list[tuple[str, Sequence[Hit]]] = []  # on request, in this turn
 
     def __enter__(self) -> Conversation:
@@ -474,6 +476,9 @@ class Conversation:
         if any(turn.role is Role.USER and turn.text.strip() for turn in turns):
             ops.append(NoteAction(owner=owner))
         for turn in turns:
+            if turn.role is Role.USER:
+                self._context.resources.redactor.learn_answer(self._question, turn.text)
+            self._question = last_question(turn.text)
             ops += turn_ops(
                 turn.text,
                 role=turn.role,

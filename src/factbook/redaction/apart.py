@@ -40,6 +40,14 @@ _LABEL: Final = Lazy(  # the rest of a line that leads to the next one
     r"[*_]{0,3}(?P<mark>\s?(?:[:=：＝]{1,2}|-{0,2}>|=>|→|-|–|—)[*_]{0,3})?"
     rf"(?=[ \t]*(?:{_BREAK}|</))"
 )
+_ASKS: Final = Lazy(  # what is the wifi password
+    r"(?i)(?<![\w-])(?:what(?:['’]?s)?|was|wie|wat|quel(?:le)?|cu[aá]l|qual|com[eo])\b[^.:;!?\n]{0,60}$"
+)
+_ASKED_ROOM: Final = 70
+_ASKED_FOR: Final = Lazy(  # for the NAS?
+    r"(?i)(?: (?:for|of|to|on|at|in|von|vom|für|zu|zum|de|du|del|della|di|da|do|van)"
+    r"(?: [^\s?!.:;]{1,24}){1,5})? ?\?(?=[ \t]*(?:\r?\n|\\+n))"
+)
 _LEADS: Final = Lazy(r"(?i) (?:is|are|was|ist|lautet|es|est|è|é|is now|below|follows|here)$")
 _GAP: Final = Lazy(
     rf"(?:[ \t]+|{_BREAK}|`{{3,}}\w{{0,12}}|</?\w{{1,10}}(?: [^<>\n]{{0,60}})?>|[>+*#|-](?=[ \t]))+"
@@ -63,6 +71,8 @@ def below_spans(text: str, start: int, end: int, sense: Name) -> Iterator[Span]:
     """Give the value that is alone in the line below its name, or below some blank ones."""
     label = _LABEL.match(text, end, end + _LABEL_ROOM)
     if label is None:
+        if "?" in text[end : end + _LABEL_ROOM]:
+            yield from _answer_spans(text, start, end, sense)
         return
     told = label["mark"] is not None or _LEADS.search(label["words"]) is not None
     if not told and (label["words"] or _is_quoted_in_code(text, start, end)):
@@ -80,6 +90,20 @@ def below_spans(text: str, start: int, end: int, sense: Name) -> Iterator[Span]:
     value = _ALONE.match(text, gap.end(), gap.end() + 240)
     word = value[1].rstrip("*") if value is not None else ""
     if value is not None and word and _is_alone_a_secret(word, sense, told=told):
+        yield value.start(1), value.start(1) + len(word), sense.kind
+
+
+def _answer_spans(text: str, start: int, end: int, sense: Name) -> Iterator[Span]:
+    """Give the only word of the line below a question that asks for the secret of a name."""
+    asked = _ASKED_FOR.match(text, end, end + _LABEL_ROOM)
+    if asked is None or _ASKS.search(text, max(0, start - _ASKED_ROOM), start) is None:
+        return
+    gap = _GAP.match(text, asked.end(), asked.end() + _GAP_ROOM)
+    value = _ALONE.match(text, gap.end(), gap.end() + 240) if gap is not None else None
+    word = value[1].rstrip("*") if value is not None else ""
+    if gap is None or value is None or sum(1 for _ in _BREAKS.finditer(gap[0])) > _MOST_BREAKS:
+        return
+    if word and _is_alone_a_secret(word, sense, told=True):
         yield value.start(1), value.start(1) + len(word), sense.kind
 
 

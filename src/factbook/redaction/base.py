@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Protocol
+from typing import Final, Protocol
 
 from factbook.redaction.told import ToldSecret
 
@@ -34,6 +34,12 @@ class Redacting(Protocol):
     def know(self, secrets: Iterable[ToldSecret]) -> None:
         """Know secrets that were told elsewhere, or are kept by now."""
 
+    def learn_answer(self, asked: str, answer: str) -> None:
+        """Remember the secret that a text of one word gives to the question that another ends with.
+
+        The answer announces nothing itself; it is known in every text from then on.
+        """
+
     def redact(self, text: str) -> str:
         """Return the text with every secret replaced by its label."""
 
@@ -42,3 +48,12 @@ class Redacting(Protocol):
 
     def redact_field(self, key: str, value: str) -> str:
         """Return the value of a named field with its secrets replaced."""
+
+
+_QUESTION: Final = 200  # characters of a question that are looked at
+
+
+def last_question(text: str) -> str:
+    """Return the question that a text ends with; nothing where it ends with none."""
+    text = text.rstrip().rstrip("*_`")
+    return text[-_QUESTION:].rpartition("\n")[2] if text.endswith("?") else ""

@@ -15,7 +15,9 @@ from factbook.redaction.lazy import Lazy
 from factbook.redaction.reading import line_end
 from factbook.redaction.spans import Span
 
-KINDS: Final = frozenset({"password", "payment-card", "card-code", "social-security-number"})
+KINDS: Final = frozenset(
+    {"password", "payment-card", "card-code", "social-security-number", "bank-account"}
+)
 _LOCKED: Final = (  # what people open with digits
     r"alarm|gate|door|garage|lock|locker|lockbox|safe|entry|building|lift|elevator|keypad|disarm|"
     r"unlock|combination|voicemail|padlock"
@@ -24,7 +26,8 @@ HINT: Final = (
     r"[0-9]{3}#"
     rf"|(?i:(?:{_LOCKED}) code)|[cC]ode (?:for|to|of) |(?i:cv[vc]2?[ :=#\"'])"
     r"|code(?: is|:)? [0-9]"
-    r"|(?i:\bssn\b|social security)"
+    r"|(?i:\bssn\b|social security|\bbsn\b|national id|national insurance|passport n|iban\b|keypad)"
+    r"|(?i:verification code)"
     r"|(?i:visa|mastercard|amex|maestro|credit|debit|karte|tarjeta|expiry)|\b[cC]ar(?:ds?|te)\b"
     r"|[cC]ard(?:_| )?[nN](?:o|um)|\b(?:cc|CC|exp)[ :][0-9]"
 )
@@ -75,11 +78,29 @@ _SOCIAL: Final = Lazy(
     rf"(?ix)(?:ssn|social[ ]security(?:[ ](?:number|no\.?))?)[\"']?(?:{IS}|[ ]){OPEN}"
     r"(\d{3}[ -]\d\d[ -]\d{4})(?!\w)"
 )
+_PRESSED: Final = Lazy(rf"(?ix)\bkeypad(?:[ ]code)?{FAR}{IS}{OPEN}([*\#]?\d{{4,8}}\#?){END}{_DONE}")
+_SENT_CODE: Final = Lazy(  # the 2fa code they sent me is 482913
+    r"(?ix)\b(?:2fa|totp|otp|mfa|authenticator|verification)(?:[ -]code)?"
+    r"(?:[ ][^\s\d\"`:=;.]{1,16}){0,5}?"
+    rf"(?:{IS}|(?<=code)[ ]){OPEN}(\d{{3}}[ -]?\d{{3,5}}){END}{_DONE}"
+)
+_NATIONAL: Final = Lazy(
+    r"(?ix)\b(?:bsn|national[ ](?:id|insurance)|passport[ ]n(?=[uo]))"
+    r"(?:[ ]?(?:number|umber|o|no)\b\.?)?"
+    rf"[\"']?(?:{IS}|[ ]){OPEN}(?=(?:[^\n\d]{{0,3}}\d){{6}})"
+    r"([A-Z0-9](?:[ .-]?[A-Z0-9]){6,13})(?!\w)"
+)
 _SHAPES: Final = (
+    (_PRESSED, "password"),
+    (_SENT_CODE, "password"),
+    (_NATIONAL, "social-security-number"),
     (_DOOR, "password"),
     (_KEYPAD, "password"),
     (_CARD_CODE, "card-code"),
     (_SOCIAL, "social-security-number"),
+)
+_IBAN: Final = Lazy(
+    r"(?<![A-Z0-9])[A-Z]{2}\d\d(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?(?![A-Za-z0-9])"
 )
 _PAYS: Final = Lazy(
     r"(?i)visa|mastercard|amex|maestro|credit|debit|karte|tarjeta|exp|car|cc|cv[vc]"
@@ -121,6 +142,9 @@ def number_spans(text: str, at: int, end: int) -> Iterator[Span]:
     low, high = _line(text, at, end)
     if secure or _PAYS.match(text, at) is not None:
         yield from _card_spans(text, low, high)
+    for account in _IBAN.finditer(text, low, high) if text[at] in "iI" else ():
+        if _is_account(account[0].replace(" ", "")):
+            yield *account.span(), "bank-account"
     for shape, kind in _SHAPES:
         match = shape.search(text, low, high)
         if match is None or match.end() <= at:
@@ -138,6 +162,18 @@ def _card_spans(text: str, low: int, high: int) -> Iterator[Span]:
         scheme = _SCHEMES.fullmatch(digits) is not None and _is_checked(digits)
         if scheme and _OTHERWISE.search(text, max(low, match.start() - 24), match.start()) is None:
             yield *match.span(), "payment-card"
+
+
+def code_spans(text: str, at: int, end: int) -> Iterator[Span]:
+    """Give the code of a few digits that was sent to somebody, behind what it is called."""
+    code = _SENT_CODE.match(text, at, line_end(text, end, end + _FORTH))
+    if code is not None:
+        yield *code.span(1), "password"
+
+
+def _is_account(number: str) -> bool:
+    """Tell whether the check digits of an international account number (IBAN) are right."""
+    return int("".join(str(int(sign, 36)) for sign in number[4:] + number[:4])) % 97 == 1
 
 
 def _is_checked(digits: str) -> bool:

@@ -18,7 +18,7 @@ from factbook.redaction.apart import PASSWORD, below_spans
 from factbook.redaction.belief import is_message, is_passed
 from factbook.redaction.labels import label_near
 from factbook.redaction.lazy import Lazy
-from factbook.redaction.numbers import END, FAR, IS, OPEN, pin_spans
+from factbook.redaction.numbers import END, FAR, IS, OPEN, code_spans, pin_spans
 from factbook.redaction.reading import line_end, match_end, read_quoted
 from factbook.redaction.spans import Span
 from factbook.redaction.values import (
@@ -157,6 +157,7 @@ _LEAVES: Final = Lazy(
 )  # where a line is no sentence any more
 _PASSED: Final = Lazy(r"(?i)pass(?![a-z-])")
 _PASSED_AS: Final = Lazy(r"(?i)pass \S+ as (?:an?|the)\b")
+_SENT_BEGIN: Final = frozenset("2tTmMaAoO")  # how what a code is sent for does, see HINT
 _TEST: Final = Lazy(r"(?i)test_")
 _POLICY: Final = Lazy(
     r"(?i)[\w'’-]{2,16} (?:polic(?:y|ies)|rules?|standards?|go(?:es)?|went|belongs?) to\b"
@@ -322,7 +323,9 @@ def sentence_spans(text: str, at: int, end: int) -> Iterator[Span]:
         if digits is not None and digits.start() <= end:
             yield *digits.span("told" if digits["told"] else "next"), "password"
             return
-    if not _has_candidate(text, low, high):
+    sent = list(code_spans(text, at, end)) if text[at] in _SENT_BEGIN else []
+    if sent or not _has_candidate(text, low, high):
+        yield from sent
         return
     spans: list[Span] = list(pair_spans(text, at, end)) if about == "pair" else []
     short = _SHORT.match(text, at, high)

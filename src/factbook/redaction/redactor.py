@@ -12,10 +12,11 @@ from typing import Any, Final, TypeVar
 from factbook.errors import UsageError
 from factbook.policy import MIN_DIGEST_CHARS
 from factbook.redaction.assignments import field_kind
+from factbook.redaction.base import last_question
 from factbook.redaction.formats import KINDS as FORMAT_KINDS
 from factbook.redaction.labels import DIGEST_BYTES, label_places
 from factbook.redaction.prose import is_announced
-from factbook.redaction.repeats import places, repeats
+from factbook.redaction.repeats import LONGEST, places, repeats
 from factbook.redaction.scanner import KINDS, scan
 from factbook.redaction.spans import Rewritten, Span, rewritten
 from factbook.redaction.told import Said, Told, ToldSecret
@@ -113,6 +114,19 @@ class Redactor:
         """Know secrets that were told elsewhere, or are kept by now."""
         if self.told is not None and self.told.add(secrets):
             self._forget_clean()
+
+    def learn_answer(self, asked: str, answer: str) -> None:
+        """Remember the secret that a text of one word gives to the question that another ends with.
+
+        The answer announces nothing itself; it is known in every text from then on.
+        """
+        question, word = last_question(asked), answer.strip()
+        if self.told is None or not question or len(word) > LONGEST or word.split() != [word]:
+            return
+        first = len(question) + 1
+        for start, end, kind in scan(f"{question}\n{word}"):
+            if start >= first and kind == "password":
+                self._learn(word[start - first : end - first], kind, Said.TOLD)
 
     def _told_in(self, text: str) -> list[Span]:
         return list(places(text, self.told.within(text))) if self.told else []

@@ -12,6 +12,7 @@ from typing import ClassVar, Final
 import orjson
 
 from factbook.model.facts import Episode, EpisodeKind, Millis, Role, Source, Trust
+from factbook.redaction.base import last_question
 from factbook.sources.conversation.turn import (
     clean,
     is_global,
@@ -75,6 +76,7 @@ class ChatParser(Parser):
         # told apart by counting; of a log of lines only the new ones are seen.
         self.as_document = False
         self.number = 0  # messages of the document so far
+        self._asking = ("", "")  # where the last message ends with one
         self._unnamed: Counter[str] = Counter()  # conversations that begin alike
         self._said: Counter[str] = Counter()  # equal messages of the document itself
         self._others: dict[str, Source] = {}
@@ -247,6 +249,10 @@ class ChatParser(Parser):
     ) -> tuple[list[str], str]:
         """Add the words of a message; return what they are and the uid that they got."""
         call = self._answered(message.call_id, role)
+        scope, text = saying.place.scope, message.said.text
+        if role is Role.USER and self._asking[0] == scope:
+            self.redactor.learn_answer(self._asking[1], text)
+        self._asking = scope, last_question(text)
         episode = self._episode(
             saying,
             message.said.text,

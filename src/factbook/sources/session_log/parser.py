@@ -19,7 +19,7 @@ from urllib.parse import urlencode
 from factbook import policy
 from factbook.model import fast_dataclass
 from factbook.model.facts import ME, Episode, EpisodeKind, Field, Millis, Role, Source, Trust
-from factbook.redaction.base import Redacting
+from factbook.redaction.base import Redacting, last_question
 from factbook.redaction.records import identity_of
 from factbook.sources.session_log.echo import (
     answers_as_we_do,
@@ -167,6 +167,7 @@ class Parser(ABC):
         }
         self.stated: dict[str, None] = dict.fromkeys(texts_in(state, "stated"))
         self.asked = text_in(state, "asked")  # the prompt that was a command of factbook
+        self._question = text_in(state, "question")  # that the agent's last words end with
         self._servers = dict.fromkeys(texts_in(state, "servers"))  # ours, under other names
         self._undecided = {id_: _undecided(raw) for id_, raw in items_in(state, "undecided")}
 
@@ -185,6 +186,7 @@ class Parser(ABC):
             },
             "stated": list(self.stated),
             "asked": self.asked,
+            "question": self._question,
             "servers": list(self._servers),
             "undecided": {call_id: call.save() for call_id, call in self._undecided.items()},
         }
@@ -408,6 +410,8 @@ class Parser(ABC):
         text = self.own(text).strip()
         if not text:
             return False
+        self.redactor.learn_answer(self._question, text)
+        self._question = ""
         text, cut = abridge(storable(self.redactor.redact(text)), policy.PROMPT_CHARS)
         self.task = subject
         self.add(
@@ -470,6 +474,7 @@ class Parser(ABC):
         if not text:
             return False
         text, cut = abridge(storable(self.redactor.redact(text)), policy.REPLY_CHARS)
+        self._question = last_question(text)
         self.add(kind, Role.ASSISTANT, Trust.DERIVED, text=text, cut=cut, **more)
         return True
 
