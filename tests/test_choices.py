@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from tests.session_logs import NOW, claude, tool_result, tool_use
 
+from factbook import policy
 from factbook.memory import Memory
 from factbook.model.directives import scope_of
 from factbook.surface.views.rules import Held
@@ -112,6 +113,19 @@ def test_said_again_it_is_the_same_and_no_surer(desk: Desk) -> None:
     desk.session(STORES, "option 2")
     (fact,) = desk.memory.sources.directives()
     assert fact.confidence == pytest.approx(0.81)
+
+
+@pytest.mark.parametrize(
+    ("answer", "sure"),
+    [("yes, fixtures", False), ("factories", True), ("ok, fixtures", True)],
+)
+def test_a_yes_to_two_things_is_only_likely_to_hold_on(
+    desk: Desk, answer: str, *, sure: bool
+) -> None:
+    desk.session("Would you like me to write fixtures or factories?", answer)
+    (fact,) = desk.memory.sources.directives()
+    assert (fact.confidence >= policy.DIRECTIVE) == sure
+    desk.memory.store.check()
 
 
 def test_a_yes_is_only_likely_to_hold_on(desk: Desk) -> None:

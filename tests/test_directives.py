@@ -17,9 +17,12 @@ from conftest import Cli
 from data import data_dir
 from factbook import policy
 from factbook.extract import directives
+from factbook.extract.whole_rules import whole
 from factbook.language.reader.read import read
 from factbook.language.reader.reading import Reading, Span
+from factbook.language.reader.tree import Tree
 from factbook.memory import Memory
+from factbook.model.confidence import is_passive
 from factbook.model.directives import language_named, scope_of
 from factbook.model.facts import EpisodeKind, Fact, FactKind
 from factbook.sources.session_log.echo import subtract
@@ -38,11 +41,11 @@ RULES: Mapping[str, tuple[str, str, float]] = {
     "lines have at most 80 characters": ("rule", "project", 0.9),
     "lines have at most 100 characters": ("rule", "project", 0.9),
     "squash commits before you merge": ("rule", "project", 0.9),
-    "sign every commit": ("rule", "everywhere", 0.9),
+    "sign every commit in all projects": ("rule", "everywhere", 0.9),
     "prefix commit messages with the ticket id of the board": ("rule", "project", 0.9),
     "commit messages in English": ("rule", "project", 0.9),
     "commit messages in German": ("rule", "project", 0.9),
-    "no comments that say what the code does": ("rule", "everywhere", 0.9),
+    "no comments that say what the code does, in any repo": ("rule", "everywhere", 0.9),
     "in Python type hints on everything": ("rule", "language", 0.9),
     "tabs are nicer here": ("rule", "everywhere", 0.01),
     "wrap every page in <Layout> tags": ("rule", "project", 0.9),
@@ -60,7 +63,7 @@ RULES: Mapping[str, tuple[str, str, float]] = {
     "let's do": ("decision", "project", 0.9),
     "about those": ("rule", "project", 0.9),
     "always write": ("rule", "project", 0.9),
-    "keep functions under 40 lines": ("rule", "everywhere", 0.9),
+    "keep functions under 40 lines in all repos": ("rule", "everywhere", 0.9),
     "keep functions under 60 lines in this repo": ("rule", "project", 0.9),
     "always give me short answers": ("rule", "project", 0.9),
     "from now on give me long answers": ("rule", "project", 0.9),
@@ -132,8 +135,8 @@ def test_said_again_it_is_evidence_and_in_another_project_another_rule(desk: Des
     desk.said("I said: no. So always run the tests with uv")
     desk.said("always run tests with uv")
     desk.said("always run the tests with uv", project=BLOG)
-    desk.said("no comments that say what the code does")
-    desk.said("no comments that say what the code does. Now the blog", project=BLOG)
+    desk.said("no comments that say what the code does, in any repo")
+    desk.said("no comments that say what the code does, in any repo. Now the blog", project=BLOG)
     counts = Counter({fact.subject: fact.evidence_count for fact in desk.facts})
     assert counts == {f"project:{SHOP}": 3, f"project:{BLOG}": 1, "everywhere": 2}
 
@@ -264,7 +267,7 @@ def test_what_is_allowed_for_once_or_of_another_thing_ends_nothing(
 
 
 def test_another_number_in_one_project_is_asked_where_the_rule_holds_everywhere(desk: Desk) -> None:
-    desk.said("keep functions under 40 lines")
+    desk.said("keep functions under 40 lines in all repos")
     desk.said("keep functions under 60 lines in this repo", project=BLOG)
     assert len(desk.facts) == 2
     assert len(desk.memory.review.questions()) == 1
@@ -306,12 +309,12 @@ def test_what_is_only_likely_is_shown_once_it_is_said_again(desk: Desk) -> None:
 
 
 def test_an_exception_in_one_project_is_asked(desk: Desk) -> None:
-    desk.said("sign every commit")
+    desk.said("sign every commit in all projects")
     desk.said("no need to sign commits any more")
     assert Counter(fact.subject for fact in desk.facts) == {"everywhere": 1, f"project:{SHOP}": 1}
     assert len(desk.memory.review.questions()) == 1
     desk.said("we can drop the rule about signed commits")
-    assert "sign every commit" not in [fact.statement for fact in desk.facts]
+    assert "sign every commit in all projects" not in [fact.statement for fact in desk.facts]
 
 
 def test_it_does_not_fade(desk: Desk) -> None:
@@ -410,6 +413,122 @@ def test_a_rule_is_kept_with_what_its_words_need(desk: Desk, prompt: str, said: 
     assert [fact.statement for fact in desk.facts] == [said]
 
 
+@pytest.mark.parametrize(
+    ("prompt", "said", "rule"),
+    [
+        (
+            "I'll start the queue worker myself. just say when",
+            "worker myself",
+            "I'll start the queue worker myself",
+        ),
+        (
+            "we keep no keys in our app .npmrc file, only in the vault. Fix the cart",
+            "we keep no keys in our app",
+            "we keep no keys in our app .npmrc file, only in the vault",
+        ),
+        (
+            "pin these: redis 7.2.4 rather than memcached, celery 5.3.6, kombu 5.3.4",
+            "redis 7.2.4 rather than memcached, celery 5.3.6, kombu",
+            "pin these: redis 7.2.4 rather than memcached, celery 5.3.6, kombu 5.3.4",
+        ),
+        (
+            "if the tests are slow, always mark them (with @slow) and fix the cart",
+            "always mark them (with @slow",
+            "if the tests are slow, always mark them (with @slow)",
+        ),
+        (
+            "the seeds are broken, they must always load on an empty database",
+            "must always load on an empty database",
+            "the seeds are broken, they must always load on an empty database",
+        ),
+        ("no, and also never log an order", "never log an order", "never log an order"),
+        ("no deploys on Fridays in here", "no deploys", "no deploys on Fridays in here"),
+        ("great. We avoid print here. Read setup.py", "avoid print", "We avoid print here"),
+    ],
+)
+def test_a_rule_is_whole_and_without_what_only_leads_to_it(
+    prompt: str, said: str, rule: str
+) -> None:
+    begin = prompt.index(said)
+    first, last = whole(Tree(read(prompt)), begin, begin + len(said))
+    assert prompt[first:last] == rule
+
+
+@pytest.mark.parametrize(
+    ("prompt", "rules"),
+    [
+        ("make a rule: never push a tag by hand", ["never push a tag by hand"]),
+        (
+            "create a guideline that says that every endpoint has a timeout",
+            ["every endpoint has a timeout"],
+        ),
+        ("update that rule to say to always seed the database", ["always seed the database"]),
+        (
+            "split the handlers by resource. add a rule recording this",
+            ["split the handlers by resource"],
+        ),
+        (
+            "write a rule on how we name branches\n\n- begin with the ticket\n- no capital letters",
+            ["begin with the ticket", "no capital letters"],
+        ),
+        (
+            "next time, if the port is taken, tell me before you kill anything",
+            ["next time, if the port is taken, tell me before you kill anything"],
+        ),
+        (
+            'from now on never ask me things like "shall I go on?"',
+            ['from now on never ask me things like "shall I go on?"'],
+        ),
+        ("mention that images must always be below 200 KB", ["images must always be below 200 KB"]),
+        ("add an eslint rule that forbids var", []),
+        ("add a firewall rule to close port 22", []),
+        ("did you add a rule that tags are signed?", []),
+        ("I wrote a rule that tags are signed", []),
+        ("write a note that the importer is slow", []),
+        ("let's look at that next time", []),
+        ('she told me "always squash" and left', []),
+    ],
+)
+def test_what_is_ordered_to_be_written_down_is_the_rule(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, prompt: str, rules: list[str]
+) -> None:
+    monkeypatch.setattr(directives, "read", read)
+    desk.said(prompt)
+    given = [fact.statement for fact in desk.facts if is_passive(fact.confidence)]
+    assert given == rules
+    desk.memory.store.check()
+
+
+@pytest.mark.parametrize(
+    ("prompt", "scope"),
+    [
+        ("use pnpm in all my projects", "everywhere"),
+        ("always squash commits, not just in this repo", "everywhere"),
+        ("when you read JSON, always use jq. record this as a global rule", "everywhere"),
+        ("always squash all commits in this repo", "project"),
+        ("never install packages globally", "project"),
+        ("never answer me in more than three sentences", "project"),
+    ],
+)
+def test_a_rule_holds_everywhere_where_it_says_so(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, prompt: str, scope: str
+) -> None:
+    monkeypatch.setattr(directives, "read", read)
+    desk.said(prompt)
+    assert {scope_of(fact.subject)[0] for fact in desk.facts} == {scope}
+
+
+def test_a_rule_with_or_without_idle_words_is_one(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for said in ("I'll start the worker myself", "I'll start a worker myself whenever needed"):
+        monkeypatch.setitem(RULES, said, ("rule", "project", 0.9))
+        desk.said(said)
+    desk.said("we went with Postgres")
+    assert Counter(fact.evidence_count for fact in desk.facts) == {2: 1, 1: 1}
+    desk.memory.store.check()
+
+
 def test_what_reads_as_anothers_for_long_gives_no_rule(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -482,7 +601,7 @@ def test_a_secret_is_in_no_rule(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_session_begins_with_the_rules_of_its_project(desk: Desk) -> None:
-    desk.said("no comments that say what the code does")
+    desk.said("no comments that say what the code does, in any repo")
     desk.said("we went with Postgres")
     desk.said("always run the tests with uv", project=BLOG)
     look = Lookup(
@@ -491,7 +610,7 @@ def test_a_session_begins_with_the_rules_of_its_project(desk: Desk) -> None:
     first = look.digest(SHOP, without=frozenset(), session="new")[:2]
     assert [memory.text for memory in first] == [
         "we went with Postgres",
-        "no comments that say what the code does",
+        "no comments that say what the code does, in any repo",
     ]
     named = [f"f{fact.id}" for fact in desk.facts]
     assert len(look.named(named, without=frozenset(), session="new")) == 2
@@ -553,13 +672,13 @@ def test_a_language_is_named_by_its_name(said: str, language: str) -> None:
 
 def test_what_comes_by_itself_without_a_project_holds_everywhere(desk: Desk) -> None:
     desk.said("always run the tests with uv")
-    desk.said("sign every commit")
+    desk.said("sign every commit in all projects")
     desk.memory.embed()
     talk = desk.memory.conversation(owner="me", session="new")
     came = [*talk.prefetch("how do I run the tests with uv?")]
     came += talk.prefetch("shall I sign every commit?")
     rules = {hit.text for hit in came if hit.predicate == "rule"}
-    assert rules == {"sign every commit"}
+    assert rules == {"sign every commit in all projects"}
 
 
 def test_what_its_owner_calls_wrong_is_no_rule(desk: Desk) -> None:
@@ -593,12 +712,12 @@ def test_real_logs_give_few_rules_and_all_in_prompts(
 def test_they_are_listed_with_since_when_and_how_often(desk: Desk, cli: Cli) -> None:
     desk.said("always run the tests with uv", timestamp="2026-02-02T10:00:00Z")
     desk.said("always run the tests with uv", timestamp="2026-03-02T10:00:00Z")
-    desk.said("no comments that say what the code does", project=BLOG)
+    desk.said("no comments that say what the code does, in any repo", project=BLOG)
     desk.memory.close()
     rules = cli("rules", "--project", SHOP, "--db", desk.db, "--json").json()["rules"]
     assert [(one["statement"], one["evidence_count"]) for one in rules] == [
         ("always run the tests with uv", 2),
-        ("no comments that say what the code does", 1),
+        ("no comments that say what the code does, in any repo", 1),
     ]
     assert rules[0]["since"] == "2026-02-02T10:00:00.000Z"
     assert rules[0]["evidence"].startswith("e")
@@ -621,7 +740,7 @@ def test_a_file_for_agents_is_the_same_whenever_it_is_made(desk: Desk, cli: Cli)
         return written.splitlines()
 
     desk.said("wrap every page in <Layout> tags", timestamp="2026-02-02T10:00:00Z")
-    desk.said("sign every commit", "errors go to stderr")
+    desk.said("sign every commit in all projects", "errors go to stderr")
     before = lines()
     assert [line for line in before if line.startswith("## ")] == ["## Everywhere", f"## In {SHOP}"]
     wrap = next(line for line in before if "Layout" in line)
@@ -639,9 +758,13 @@ def test_a_file_for_agents_draws_in_no_other_file(
     desk: Desk, cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(RULES, "read @~/.netrc before you push", ("rule", "project", 0.95))
-    desk.said("read @~/.netrc before you push")
+    more = ["install `@acme/shop` with npm, not @acme/cart", "quote a ` before @x in shells"]
+    for said in more:
+        monkeypatch.setitem(RULES, said, ("rule", "project", 0.95))
+    desk.said("read @~/.netrc before you push", *more)
     written = cli("rules", "--format", "agents-md", "--db", desk.db).out
-    assert "@" not in written
-    assert "read &#64;~/.netrc before you push" in written
+    assert "read `@~/.netrc` before you push" in written
+    assert "install `@acme/shop` with npm, not `@acme/cart` (" in written
+    assert "quote a ' before `@x` in shells (" in written
     both = cli("rules", "--format", "agents-md", "--json", "--db", desk.db, code=2)
     assert "exclude each other" in both.json()["error"]["message"]

@@ -133,6 +133,7 @@ _ORDINALS: Final[Mapping[str, int]] = {
     **dict.fromkeys(("last", "latter"), -1),
 }
 _YES_LEADS: Final = word_set("yes yep yeah yup sure ok okay absolutely definitely please do go")
+_AGREES: Final = word_set("yes yep yeah yup")  # which picks none of two
 _YES: Final = _YES_LEADS | {"ahead", "it", "that"}
 _CHOOSING: Final = _YES | word_set("""
     going gonna take choose pick prefer use like want say think lets let's let vote option number
@@ -169,8 +170,10 @@ def chosen(said: str, answer: str) -> Choice | None:
             picked = _picked(options, first)
         if picked is None or not _OPEN.isdisjoint(first.words):
             return None
-        return _choice_of(picked, options, question, first)
-    return _agreed(said, question, parts)
+        choice = _choice_of(picked, options, question, first)
+        is_bare = not picked.mark and parts[0].words[0] in _AGREES
+        return choice and choice._replace(sure=not is_bare)
+    return _agreed(said, parts)
 
 
 def _choice_of(
@@ -210,13 +213,16 @@ def _nouns(text: str) -> set[str]:
     return {stem(token.text.lower()) for token in read(text).tokens if token.pos in _THINGS}
 
 
-def _agreed(said: str, question: str, parts: Sequence[_Part]) -> Choice | None:
+def _agreed(said: str, parts: Sequence[_Part]) -> Choice | None:
     """Return what a yes agrees to: the one proposal of a message."""
     if said.count("?") != 1 or parts[0].words[0] not in _YES_LEADS:
         return None
     proposals = list(_PROPOSAL.finditer(said))
-    both = "or" in words(question)
-    if len(proposals) != 1 or both or not _YES.issuperset(parts[0].words):
+    if (
+        len(proposals) != 1
+        or "or" in words(proposals[0]["text"])
+        or not _YES.issuperset(parts[0].words)
+    ):
         return None
     place = proposals[0].span("text")
     return _choice(proposals[0]["text"], "", place, parts[0], sure=False)

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Final
 
 from factbook import policy
+from factbook.extract.ordered_rules import RULES, Ordered, ordered
 from factbook.extract.prompt_injection import TaintKind, taint, touching
 from factbook.extract.voice import blanked, in_layout, is_others
+from factbook.extract.whole_rules import led_to, whole
 from factbook.language.reader.read import read
 from factbook.language.reader.reading import NOT_MEANT, Clause, Reader, Reading, Span, children
-from factbook.model.directives import DECISION, PREDICATES, subject_of
+from factbook.language.reader.tree import Tree
+from factbook.language.sentences import around
+from factbook.language.words import word_set
+from factbook.model.directives import DECISION, EVERYWHERE, PREDICATES, PROJECT, subject_of
 from factbook.model.facts import DIRECTED_IN, Candidate, FactKind, Role, StoredEpisode, Trust
 
 RULE: Final = "directive"
@@ -26,12 +32,16 @@ _ITEM: Final = re.compile(r"\s*(?:[-*+\u2022]|\d{1,3}[.)])\s")
 _LETTERS: Final = re.compile(r"\w+")
 _WORD: Final = re.compile(r"(?<!\S)\S*[A-Za-z0-9]\S*")  # of English, which alone is read
 _ASKED: Final = re.compile(r"[^.!?\n]*\?")
+_QUOTE: Final = re.compile(r"\"[^\"\n]*\"|“[^”\n]*”|`[^`\n]*`")
+_SPEAKERS: Final = frozenset({"i", "we", "you"})
 _REMINDING: Final = frozenset({"told", "asked"})
-_NEEDED: Final = frozenset(
-    {"obj", "iobj", "xcomp", "ccomp", "obl", "nmod", "compound", "flat", "fixed", "nummod"}
-    | {"det", "amod", "case", "cop", "aux", "mark", "advmod"}
-)
-"""Relations of words without which the word that they hang on is not all said."""
+_EVERYWHERE: Final = frozenset({"anywhere", "everywhere", "globally"})
+_PLACES: Final = word_set("""
+    codebase codebases project projects repo repos repositories repository workspace workspaces
+    """)
+_ALL: Final = frozenset({"across", "all", "any", "each", "every", "other"})
+_ONLY: Final = frozenset({"just", "only"})
+_Placed = tuple[int, int, Span]
 
 
 def own_reading(episode: StoredEpisode, reader: Reader | None = None) -> Reading | None:
@@ -57,14 +67,22 @@ def directives_in(
 
     What is only likely to be one is not shown by itself until it is said again.
     """
-    placed = [one for one in _placed(reading, 0) if not _is_led_to_by_if(reading, one[0])]
+    tree = Tree(reading)
+    orders = ordered(tree)
+    placed = [
+        one
+        for one in _placed(tree, 0)
+        if not _is_led_to_by_if(reading, one[0])
+        if not any(order[0] <= one[0] < order[1] for _, _, order, _ in orders)
+    ]
+    placed += _ordered(tree, orders)
     for at, end in _reminders(reading):
         # "I told you to use pnpm": what it reminds of is read as if it were said again
         if not is_others(reading, at, end, chance=policy.DIRECTIVE_FOREIGN):
             said = (read if reader is None else reader.read)(reading.text[at:end])
-            placed += _placed(said, at, again=True)
+            placed += _placed(Tree(said), at, again=True)
     directives: list[Candidate] = []
-    for begin, end, mark in sorted(placed, key=lambda place: place[:2]):
+    for begin, end, mark in _apart(placed):
         candidate = directive_at(
             episode,
             (begin, end),
@@ -73,9 +91,24 @@ def directives_in(
             _MARKED.format(type=mark.type, chance=mark.chance),
             sure=mark.chance >= policy.DIRECTIVE_SURE,
         )
-        if candidate is not None and not any(begin < known.end for known in directives):
+        if candidate is not None:
             directives.append(candidate)
     return directives
+
+
+def _apart(placed: Iterable[_Placed]) -> Iterator[_Placed]:
+    """Yield what is placed in its order: of what meets, one, as sure as the surest."""
+    held: _Placed | None = None
+    for one in sorted(placed, key=lambda place: place[:2]):
+        if held is None or one[0] >= held[1]:
+            if held is not None:
+                yield held
+            held = one
+        else:
+            surest = max(held[2], one[2], key=lambda mark: mark.chance)
+            held = (held[0], max(held[1], one[1]), surest)
+    if held is not None:
+        yield held
 
 
 def stated_in(
@@ -102,47 +135,63 @@ def stated_in(
     return [candidate for candidate in said if candidate is not None]
 
 
-def _placed(reading: Reading, at: int, *, again: bool = False) -> list[tuple[int, int, Span]]:
-    """Return what is marked and meant, in its place; what is said `again` counts by that alone."""
+def _placed(tree: Tree, at: int, *, again: bool = False) -> list[_Placed]:
+    """Return what is marked and meant, in full; what is said `again` counts by that alone."""
     placed = []
-    for mark in reading.marks:
+    for mark in tree.reading.marks:
         if mark.chance < policy.DIRECTIVE_LIKELY and not again:
             continue
-        end = _completed(reading, mark)
-        if is_unsaid(reading, mark.begin, mark.end, foreign=policy.DIRECTIVE_FOREIGN):
+        if is_unsaid(tree.reading, mark.begin, mark.end, foreign=policy.DIRECTIVE_FOREIGN):
             continue
-        if end == mark.end or _says_more(reading, mark, end):
-            placed.append((at + mark.begin, at + end, mark))
+        begin, end = whole(tree, mark.begin, mark.end)
+        if _says_enough(tree, mark):
+            mark = replace(mark, scope=_scope(tree, mark.scope, (begin, end)))
+            placed.append((at + begin, at + end, mark))
     return placed
 
 
-def _says_more(reading: Reading, mark: Span, end: int) -> bool:
-    """Tell whether a mark says something where it was completed: alone, or by its verb."""
-    if len(_WORD.findall(reading.text[mark.begin : mark.end])) >= policy.DIRECTIVE_WORDS:
+def _ordered(tree: Tree, orders: Iterable[Ordered]) -> list[_Placed]:
+    """Return what is ordered to be written down as a rule, or to hold from now on."""
+    placed = []
+    for one in orders:
+        if is_others(tree.reading, *one.order, chance=policy.DIRECTIVE_FOREIGN):
+            continue
+        scope = _scope(tree, PROJECT, (min(one.begin, one.order[0]), max(one.end, one.order[1])))
+        marks = (mark for mark in tree.reading.marks if one.order[0] <= mark.begin < one.order[1])
+        least = 1.0 if one.sure else policy.DIRECTIVE_LIKELY
+        chance = max((least, *(mark.chance for mark in marks)))
+        begin, end = led_to(tree, one.begin, one.end)
+        placed.append((begin, end, Span(begin, end, PREDICATES[0], chance, scope)))
+    return placed
+
+
+def _scope(tree: Tree, scope: str, place: tuple[int, int]) -> str:
+    """Return where a rule holds that is read to hold somewhere: everywhere where it says so."""
+    begin, end = around(tree.text, *place)
+    inside = [n for n, token in enumerate(tree.tokens) if begin <= token.begin < end]
+    for n in inside:
+        word, first = tree.lower[n], n == inside[0]
+        if (word in _EVERYWHERE and (first or scope == EVERYWHERE)) or (
+            word == "global" and not RULES.isdisjoint(tree.lower[n + 1 : n + 2])
+        ):
+            return EVERYWHERE
+        if word in _PLACES and _is_for_all(tree, n):
+            return EVERYWHERE
+    return PROJECT if scope == EVERYWHERE else scope
+
+
+def _is_for_all(tree: Tree, n: int) -> bool:
+    """Tell whether a noun is of more than one place: "all my projects", "not just this repo"."""
+    before = {tree.lower[m] for m in tree.below[n] if m < n}
+    return not _ALL.isdisjoint(before) or ("not" in before and not _ONLY.isdisjoint(before))
+
+
+def _says_enough(tree: Tree, mark: Span) -> bool:
+    """Tell whether a mark says something: alone, or by its verb."""
+    if len(_WORD.findall(tree.text[mark.begin : mark.end])) >= policy.DIRECTIVE_WORDS:
         return True
-    whole = (token for token in reading.tokens if mark.begin <= token.begin < end)
-    return any(token.pos == "VERB" for token in whole)
-
-
-def _completed(reading: Reading, mark: Span) -> int:
-    """Return where a mark ends with what its words need: "let's do" of "let's do vite"."""
-    tokens = reading.tokens
-    held = {n for n, token in enumerate(tokens) if mark.begin <= token.begin < mark.end}
-    leans_on = {tokens[n].head for n in held}
-    stop = next((end for begin, end in reading.sentences if begin <= mark.begin < end), mark.end)
-
-    def is_needed(n: int) -> bool:
-        while n >= 0 and n not in held and n not in leans_on:
-            n = tokens[n].head if tokens[n].relation.partition(":")[0] in _NEEDED else -1
-        return n >= 0
-
-    end = mark.end
-    for n, token in enumerate(tokens):
-        if token.begin >= end:
-            if token.end > stop or token.pos == "PUNCT" or not is_needed(n):
-                break
-            end = token.end
-    return end
+    own = (token for token in tree.tokens if mark.begin <= token.begin < mark.end)
+    return any(token.pos in ("AUX", "VERB") for token in own)
 
 
 def _is_led_to_by_if(reading: Reading, at: int) -> bool:
@@ -203,15 +252,29 @@ def is_unsaid(reading: Reading, begin: int, end: int, *, foreign: float = 0.0) -
         return True
     clauses = [c for c in reading.clauses if c.begin < end and begin < c.end]
     return any(
-        (c.act == "ask" and _is_question(reading, c)) or not NOT_MEANT.isdisjoint(c.flags)
+        (c.act == "ask" and _is_question(reading, c))
+        or not (NOT_MEANT & c.flags).issubset({"quoted"} if _quotes(reading, c, begin) else ())
         for c in clauses
     )
 
 
 def _is_question(reading: Reading, clause: Clause) -> bool:
     """Tell whether what reads as a question is marked as one; else it is as often a terse rule."""
-    around = (at for at in reading.sentences if at[0] < clause.end and clause.begin < at[1])
-    return any("?" in reading.text[begin:end] for begin, end in around)
+    near = (at for at in reading.sentences if at[0] < clause.end and clause.begin < at[1])
+    return any("?" in _QUOTE.sub("", reading.text[begin:end]) for begin, end in near)
+
+
+def _quotes(reading: Reading, clause: Clause, at: int) -> bool:
+    """Tell whether a clause is its writer's own, with a quote in it: never ask "shall I?"."""
+    said = reading.text[clause.begin : clause.end]
+    quote = _QUOTE.search(said)
+    if quote is None or quote.start() < max(1, at - clause.begin + 1):
+        return False
+    own = reading.tokens[clause.first : clause.last]
+    verbs = {n for n, t in enumerate(own, clause.first) if t.begin < clause.begin + quote.start()}
+    doers = (t for t in own if t.relation == "nsubj" and t.head in verbs)
+    does = any(reading.tokens[n].pos == "VERB" for n in verbs)
+    return does and all(doer.text.lower() in _SPEAKERS for doer in doers)
 
 
 def is_forged(text: str, begin: int, end: int) -> bool:

@@ -27,7 +27,8 @@ _HEAD: Final = (
     " `factbook rules --format agents-md`; what is changed by hand here is overwritten."
 )
 _SCOPES: Final = (EVERYWHERE, LANGUAGE)  # in this order; projects follow
-_IMPORT: Final = re.compile(r"(?<!\w)@")  # `@path` in such a file draws in the file of that path
+_IMPORT: Final = re.compile(r"(?<!\w)@[^\s,;']*")  # draws in the file of that path, but not as code
+_CODE: Final = re.compile(r"(`[^`]*`)")
 
 
 class Held(NamedTuple):
@@ -134,5 +135,11 @@ def _said(row: Held) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return a text as one line that opens no tag and draws in no file."""
-    return _IMPORT.sub("&#64;", as_data(text))
+    """Return a text as one line that opens no tag and draws in no file: a path is code."""
+    line = as_data(text)
+    if "``" in line or line.count("`") % 2:
+        line = line.replace("`", "'")  # else what is code would begin elsewhere
+    return "".join(
+        part if _CODE.fullmatch(part) else _IMPORT.sub(r"`\g<0>`", part)
+        for part in _CODE.split(line)
+    )
