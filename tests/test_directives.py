@@ -485,6 +485,8 @@ def test_a_rule_is_whole_and_without_what_only_leads_to_it(
         ("did you add a rule that tags are signed?", []),
         ("I wrote a rule that tags are signed", []),
         ("write a note that the importer is slow", []),
+        ("The cart is empty. note that as a rule it is not", []),
+        ("Note: when you load it late, it must be the first call", []),
         ("let's look at that next time", []),
         ('she told me "always squash" and left', []),
     ],

@@ -91,7 +91,8 @@ def _told(
     what = set(tree.lower[said : words[-1] + 1])
     written = not noted and tree.lower[said - 1] != "to"
     sure = written or not what.isdisjoint(_HOLDS if noted else _BINDS)
-    if not sure and tree.lower[at] != "remember":
+    heads = tree.lower[at] == "note" and tree.lower[said - 1] == ":"  # a remark, as in a README
+    if heads or (not sure and tree.lower[at] != "remember"):
         return None
     return Ordered(tree.tokens[said].begin, place.end, (place.start, place.end), sure)
 
@@ -192,7 +193,8 @@ def _this(
 ) -> list[Ordered]:
     """Return what was said right before an order to write "this" down."""
     named = [n for n in words if tree.lower[n] in RULES]
-    if not any(tree.lower[n] in _THIS and n + 1 not in named[:1] for n in words):
+    meant = (n for n in words if tree.lower[n] in _THIS and tree.tokens[n].relation != "mark")
+    if not any(n + 1 not in named[:1] for n in meant):
         return []
     for place in reversed(before[-_BACK:]):
         said = [k for k, t in enumerate(tree.tokens) if place.start <= t.begin < place.end]
