@@ -9,12 +9,12 @@ that the text says, and name nobody that it would be forgotten with.
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import timedelta, tzinfo
 from typing import Final, NamedTuple
 
 from factbook.language.reader.reading import Reading, Token, children
 from factbook.model.facts import Millis
-from factbook.recall.time_expressions import to_ms
+from factbook.recall.time_expressions import local, to_ms
 from factbook.recall.time_points import midnight, month_start
 
 _TIME: Final = re.compile(
@@ -47,8 +47,7 @@ def true_until(
 
 
 def _end(time: re.Match[str], at: Millis, zone: tzinfo | None) -> Millis:
-    moment = datetime.fromtimestamp(at / 1000, UTC)
-    today = midnight(moment.astimezone(zone) if zone else moment.astimezone())
+    today = midnight(local(at, zone))
     monday = today - timedelta(days=today.weekday())
     if time["today"]:
         return to_ms(today + timedelta(days=1))

@@ -66,6 +66,15 @@ def to_ms(moment: datetime) -> Millis:
     return int(moment.timestamp() * 1000)
 
 
+def local(at: Millis, zone: tzinfo | None = None) -> datetime:
+    """Return a moment as the clocks of a zone show it, without a zone those of this machine.
+
+    The local one is naive on purpose: an aware one has the offset of its own day, which is an hour
+    off on days of the other half of the year.
+    """
+    return datetime.fromtimestamp(at / 1000, zone)
+
+
 def parse_moment(text: str, *, now: Millis, zone: tzinfo | None = None) -> Millis:
     """Read an option's moment: "7d", "36h", "2w", "2026-11-02", "2026-11-02T10:30", "yesterday".
 
@@ -85,7 +94,7 @@ def parse_moment(text: str, *, now: Millis, zone: tzinfo | None = None) -> Milli
             detail=f"{text!r} is not a moment; give one like 7d, 36h, 2w, yesterday, last week,"
             " 2026-11-02 or 2026-11-02T10:30"
         ) from None
-    return to_ms(moment.replace(tzinfo=moment.tzinfo or _local(now, zone).tzinfo))
+    return to_ms(moment.replace(tzinfo=moment.tzinfo or zone))
 
 
 def find_window(question: str, *, now: Millis, zone: tzinfo | None = None) -> Window | None:
@@ -94,7 +103,7 @@ def find_window(question: str, *, now: Millis, zone: tzinfo | None = None) -> Wi
     Weeks begin on Monday; "last week" is the calendar week before this one and the days since, so
     that what happened "last week" in either sense is found.
     """
-    here = _local(now, zone)
+    here = local(now, zone)
     text = _JOINED_CLOCK.sub(r"\1 ", question)
     days = [_parted(text, point) for point in points(text, here)]
     for time in _ranges(text, _with_clocks(text, days, here)):
@@ -143,11 +152,6 @@ _NO_LEAD: Final = {
     Unit.YEAR: frozenset({"on", "at", "by", "about", "of", "for", "over"}),
     Unit.QUARTER: frozenset({"on", "at", "by", "about", "for"}),
 }  # "by april" may be somebody, "of 2000" a number; "plans for june" are made at other times
-
-
-def _local(now: Millis, zone: tzinfo | None) -> datetime:
-    moment = datetime.fromtimestamp(now / 1000, UTC)
-    return moment.astimezone(zone) if zone else moment.astimezone()
 
 
 def _parted(text: str, time: Point) -> Point:

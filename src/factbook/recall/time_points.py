@@ -95,6 +95,11 @@ def month_start(year: int, month: int, here: datetime) -> datetime:
     return midnight(here).replace(year=year + years, month=month + 1, day=1)
 
 
+def _before(here: datetime, **ago: int) -> datetime:
+    """Return the moment that hours or minutes before another, though clocks were changed since."""
+    return datetime.fromtimestamp(here.timestamp() - timedelta(**ago).total_seconds(), here.tzinfo)
+
+
 def _months(year: int, month: int, here: datetime, number: int = 1) -> Span:
     return Span(month_start(year, month, here), month_start(year, month + number, here))
 
@@ -128,7 +133,7 @@ def _ago(match: re.Match[str], here: datetime) -> Span:
     if unit == "fortnight":
         amount, unit = 2 * amount, "week"
     if unit == "hour":
-        return Span(here - timedelta(hours=amount + 1), here - timedelta(hours=amount - 1))
+        return Span(_before(here, hours=amount + 1), _before(here, hours=amount - 1))
     today = midnight(here)
     if loosely == "few":  # at least two, and hardly more than seven
         least, most = {"day": (2, 7), "week": (14, 45), "month": (60, 200)}.get(unit, (700, 2600))
@@ -148,7 +153,7 @@ def _ago(match: re.Match[str], here: datetime) -> Span:
 def _past(match: re.Match[str], here: datetime) -> Span:
     amount, unit = _amount(match[1]), match[2].lower()
     if unit in ("hour", "minute"):
-        return Span(here - timedelta(**{unit + "s": amount}), None)
+        return Span(_before(here, **{unit + "s": amount}), None)
     days = {"day": 1, "week": 7, "month": 31, "year": 366}
     return Span(midnight(here) - timedelta(days=amount * days[unit]), None)
 
