@@ -76,6 +76,7 @@ from factbook.recall.counted_questions import counted_question
 from factbook.recall.query_expansion import seeks_advice
 from factbook.recall.time_anchors import find_anchor
 from factbook.recall.time_expressions import find_window, without
+from factbook.recall.time_unread import unread_time
 
 Row: TypeAlias = Mapping[str, Any]
 Labels: TypeAlias = list[str]
@@ -238,9 +239,11 @@ def questions(row: Row) -> Labels:
 
 
 def times(row: Row) -> Labels:
-    """Read the window that a question names, asked at the moment `now`, in UTC."""
+    """Read the window that a question names at the moment `now`, in UTC, or what is unread."""
     now = datetime.fromisoformat(row["now"]).replace(tzinfo=UTC)
     found = find_window(row["text"], now=int(now.timestamp() * 1000), zone=UTC)
+    if unread := unread_time(row["text"], now=int(now.timestamp() * 1000), zone=UTC):
+        return [f"unread {unread}"]
     if found is None:
         anchor = find_anchor(row["text"])
         return [f"{anchor.relation} {anchor.what}"] if anchor else []

@@ -357,6 +357,50 @@ def test_an_empty_time_says_so_and_what_is_nearest(memory: Memory) -> None:
     assert answer.nearest is not None
 
 
+@pytest.mark.parametrize(
+    ("question", "unread"),
+    [
+        ("what did I deploy on april 31", "april 31"),
+        ("how many times did I deploy since septembr", "septembr"),
+        ("how many commits on 2026-06-31", "2026-06-31"),
+        ("how many commits last month in the evening", "in the evening"),
+        ("how many commits since june 1", ""),
+        ("how many times did I deploy on monday june 1", ""),
+        ("what does `2026-06-31` print", ""),
+        ("what may I deploy in the mall", ""),
+    ],
+)
+def test_a_time_that_no_calendar_reads_is_said_and_nothing_is_counted(
+    memory: Memory, question: str, unread: str
+) -> None:
+    answer = memory.recall(question)
+    assert answer.unread == unread
+    if unread:
+        assert answer.computed is None
+        counted = memory.sources.count(question)
+        assert counted.title == f'not counted: no time is known that is called "{unread}"'
+        assert (counted.total, list(counted.rows)) == (0, [])
+    inside = memory.recall(question, filters=Filters(since=0))  # the time of the filters is meant
+    assert inside.unread == ""
+
+
+def test_a_time_is_counted_from_an_event(memory: Memory) -> None:
+    window = memory.recall("what did I do the day before the last commit").window
+    assert window is not None
+    assert window.taken == "committed 1a2b3c4: Show the price"
+    assert window.since is not None and window.until is not None
+    event = max(
+        fact.occurred_at or 0
+        for fact in memory.sources.facts(filters=Filters(predicates=("committed",)))
+    )
+    assert (
+        window.until
+        <= event
+        < window.until + 24 * 3600 * 1000
+        == window.since + 2 * 24 * 3600 * 1000
+    )
+
+
 def test_an_event_that_memory_knows_begins_a_time(memory: Memory) -> None:
     answer = memory.recall("which files did I change since the last commit?")
     assert answer.window is not None

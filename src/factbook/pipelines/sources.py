@@ -40,7 +40,7 @@ from factbook.model.ops import RecordEpisode, RecordSource
 from factbook.model.owners import spelled
 from factbook.pipelines.failures import CALLED, went_on
 from factbook.pipelines.timeline import closing, told_of, worth_telling
-from factbook.recall.counting import ROWS, Computed, compute, nothing
+from factbook.recall.counting import ROWS, Computed, compute, no_time, nothing
 from factbook.recall.facts import fact_of, shown
 from factbook.recall.hits import episode_hit, fact_hit
 from factbook.recall.measured import Measure
@@ -52,7 +52,14 @@ from factbook.recall.sessions import (
     summarised,
 )
 from factbook.recall.time_expressions import without
-from factbook.recall.understood import Understood, named, narrowed, understood, window_asked
+from factbook.recall.understood import (
+    Understood,
+    named,
+    narrowed,
+    understood,
+    unread_asked,
+    window_asked,
+)
 from factbook.sources.discover import discover
 from factbook.sources.project_languages import languages_in
 from factbook.store.derived.facts import fact_by_id
@@ -162,16 +169,19 @@ class Sources:
         wanted = filters or Filters()
         rules = self._context.resources.rules.rules
         with self._store.snapshot():
-            window = window_asked(what, self._store, wanted, now=self._context.clock())
+            now, redact = self._context.clock(), self._context.redact
+            if unread := unread_asked(what, wanted, now=now):
+                return no_time(redact(unread))
+            window = window_asked(what, self._store, wanted, now=now)
             asked = what if window is None else without(what, window)
             meant = named(asked, self._store, wanted, rules=rules)
             if meant is None:
-                return nothing(self._context.redact(asked))
+                return nothing(redact(asked))
             counted = replace(meant.counted, by=by or meant.counted.by)
             if last:
                 counted = replace(counted, measure=Measure.LAST)
             among, meant = narrowed(wanted, window), meant._replace(counted=counted)
-            return compute(meant, self._store, among, redact=self._context.redact, limit=limit)
+            return compute(meant, self._store, among, redact=redact, limit=limit)
 
     def understood(
         self,
@@ -188,7 +198,8 @@ class Sources:
         """
         wanted = filters or Filters()
         with self._store.snapshot():
-            window = window_asked(question, self._store, wanted, now=self._context.clock())
+            now = self._context.clock()
+            window = window_asked(question, self._store, wanted, now=now)
             if window is not None and not in_time:
                 then = narrowed(wanted, window)
                 if next(iter(self._store.episodes(then, limit=1)), None) is not None:
@@ -201,6 +212,7 @@ class Sources:
                 wanted,
                 rules=self._context.resources.rules.rules,
                 redact=self._context.redact,
+                now=now,
             )
 
     def spelled(self, owner: str) -> str:

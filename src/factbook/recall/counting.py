@@ -171,6 +171,12 @@ def nothing(said: str) -> Computed:
     return Computed(title=title, measure=Measure.COUNT)
 
 
+def no_time(said: str) -> Computed:
+    """Return the answer where a time cannot be read: no number of any other time."""
+    title = f'not counted: no time is known that is called "{said}"'
+    return Computed(title=title, measure=Measure.COUNT)
+
+
 def _facts(counted: Counted, reads: Reads, filters: Filters) -> Iterable[Fact]:
     predicates = (counted.predicate,) if counted.predicate else filters.predicates
     kinds = filters.kinds or ((FactKind.OBSERVATION,) if not predicates else ())

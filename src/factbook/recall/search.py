@@ -274,6 +274,7 @@ class Engine:
                 redact=self._redact,
                 predicates=answer.predicates,
                 counting=counting,
+                now=now,
             )
             hits = answer.hits
             if said.lacking and said.nearest is not None and window is not None:

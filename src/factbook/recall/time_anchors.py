@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Final
 
 from factbook.model.facts import Fact
 from factbook.recall.commands import does
-from factbook.recall.time_expressions import Window
+from factbook.recall.time_expressions import Window, local, to_ms
+from factbook.recall.time_points import COUNTED_FROM, day, offset
 
 if TYPE_CHECKING:
     from factbook.store.port import Reads
@@ -29,6 +30,7 @@ class Anchor:
     relation: str  # "since" or "before"
     what: str  # of `_ACTS`
     phrase: str  # as it stands in the question
+    counted: re.Match[str] | None = None  # how far from it: "the day before the release"
 
 
 _EVENTS: Final[Mapping[str, str]] = {
@@ -53,7 +55,7 @@ _NOT_DONE: Final = re.compile(
 )
 """What only looks at such things, or takes them back: "git tag -l", "git merge --abort"."""
 _ANCHOR: Final = re.compile(
-    r"(?i)\b(?P<relation>since|after|before|until) (?:the |my |our )?"
+    rf"(?i)\b(?:{COUNTED_FROM})?(?P<relation>since|after|before|until) (?:the |my |our )?"
     r"(?:last |latest |previous |most recent )?"
     rf"(?P<what>{'|'.join(sorted(_EVENTS, key=len, reverse=True))})\b(?![-/.:]\w| (?:of|to|is)\b)"
 )
@@ -65,7 +67,9 @@ def find_anchor(question: str) -> Anchor | None:
     if match is None:
         return None
     relation = "before" if match["relation"].lower() in ("before", "until") else "since"
-    return Anchor(relation=relation, what=_EVENTS[match["what"].lower()], phrase=match[0])
+    counted = match if match["unit"] and match["relation"].lower() in ("before", "after") else None
+    what = _EVENTS[match["what"].lower()]
+    return Anchor(relation=relation, what=what, phrase=match[0], counted=counted)
 
 
 def window_of(anchor: Anchor, reads: Reads, filters: Filters) -> Window | None:
@@ -73,10 +77,15 @@ def window_of(anchor: Anchor, reads: Reads, filters: Filters) -> Window | None:
     event = _newest(anchor.what, reads, filters)
     if event is None or event.occurred_at is None:
         return None
-    since = anchor.relation == "since"
+    is_since = anchor.relation == "since"
+    since = event.occurred_at if is_since else None
+    until = None if is_since else event.occurred_at
+    if anchor.counted is not None:
+        begin, end = offset(anchor.counted, day(local(event.occurred_at)))
+        since, until = begin and to_ms(begin), end and to_ms(end)
     return Window(
-        since=event.occurred_at if since else None,
-        until=None if since else event.occurred_at,
+        since=since,
+        until=until,
         phrase=anchor.phrase,
         exact=True,
         taken=event.statement,

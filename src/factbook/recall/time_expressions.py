@@ -19,12 +19,16 @@ from factbook.language.numbers import ORDINALS
 from factbook.model.facts import Millis
 from factbook.recall.time_points import (
     CLOCK,
+    COUNTED_FROM,
     DAY_PART,
+    PART_AFTER,
+    WEEK_OF,
     Point,
     Span,
     Unit,
     midnight,
     month_start,
+    offset,
     part_of,
     points,
     within_day,
@@ -101,11 +105,14 @@ def find_window(question: str, *, now: Millis, zone: tzinfo | None = None) -> Wi
     """Return the window of the first time that a question names, or None.
 
     Weeks begin on Monday; "last week" is the calendar week before this one and the days since, so
-    that what happened "last week" in either sense is found.
+    that what happened "last week" in either sense is found. Where one cannot be read none is
+    named, for it would be read by halves: "since june 31" is not "since june".
     """
     here = local(now, zone)
     text = _JOINED_CLOCK.sub(r"\1 ", question)
     days = [_parted(text, point) for point in points(text, here)]
+    if any(day.unit is Unit.UNREAD for day in days):
+        return None
     for time in _ranges(text, _with_clocks(text, days, here)):
         window = _led(text, question, time)
         if window is not None:
@@ -122,8 +129,10 @@ _JOINED_CLOCK: Final = re.compile(r"(\d{4}-\d\d-\d\d)T(?=\d\d:\d\d)")
 _PART: Final = re.compile(
     r"(?i)(?<!\w)(?:the )?(?:(?P<third>early|late|mid|(?:middle|beginning|start|end) of)"
     r"|(?P<half>first|second) half of"
-    rf"|(?P<week>{'|'.join(list(ORDINALS)[:4])}|last) week of)[ -](?:in )?(?:the )?$"
+    rf"|(?P<week>{'|'.join(list(ORDINALS)[:4])}|last) (?P<of>week|weekend) of)"
+    r"[ -](?:in )?(?:the )?$"
 )
+_OFFSET: Final = re.compile(rf"(?i)(?<!\w){COUNTED_FROM}(?P<relation>before|after) (?:the )?$")
 _THIRDS: Final = {
     "early": 0,
     "beginning": 0,
@@ -161,6 +170,15 @@ def _parted(text: str, time: Point) -> Point:
         return time
     if time.unit is Unit.DAYS and (match := DAY_PART.search(text, 0, time.begin)):
         return replace(time, begin=match.start(), span=part_of(since, match[1]))
+    if (match := _OFFSET.search(text, 0, time.begin)) is not None:
+        return replace(time, begin=match.start(), span=offset(match, time.span), alone=True)
+    if time.unit is Unit.DAYS and time.span.until == since + timedelta(days=1):
+        if match := WEEK_OF.search(text, 0, time.begin):
+            monday = since - timedelta(days=since.weekday())
+            week = Span(monday, monday + timedelta(weeks=1))
+            return replace(time, begin=match.start(), span=week, alone=True)
+        if match := PART_AFTER.match(text, time.end):
+            return replace(time, end=match.end(), span=part_of(since, match[1]))
     if time.unit not in (Unit.MONTH, Unit.QUARTER, Unit.YEAR):
         return time
     match = _PART.search(text, 0, time.begin)
@@ -172,6 +190,9 @@ def _parted(text: str, time: Point) -> Point:
         last_week = until - timedelta(days=7)
         begin = last_week if weeks is None else since + timedelta(weeks=weeks - 1)
         span = Span(begin, begin + timedelta(days=7))
+        if match["of"].lower() == "weekend":
+            begin += timedelta(days=(5 - begin.weekday()) % 7)
+            span = Span(begin, begin + timedelta(days=2))
     elif match["half"]:
         span = _half(since, until, second=match["half"].lower() == "second")
     else:

@@ -35,6 +35,7 @@ class Unit(StrEnum):
     DAYS = "days"  # one or several, also open spans
     TIME = "time"  # a time of day, which belongs to a day
     VAGUE = "vague"  # some day or other
+    UNREAD = "unread"  # a day that no calendar has, of no span
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,8 +155,16 @@ def _past(match: re.Match[str], here: datetime) -> Span:
     amount, unit = _amount(match[1]), match[2].lower()
     if unit in ("hour", "minute"):
         return Span(_before(here, **{unit + "s": amount}), None)
-    days = {"day": 1, "week": 7, "month": 31, "year": 366}
-    return Span(midnight(here) - timedelta(days=amount * days[unit]), None)
+    if unit in ("month", "year"):
+        return Span(_moved(here, -amount * (12 if unit == "year" else 1)), None)
+    return Span(midnight(here) - timedelta(days=amount * (7 if unit == "week" else 1)), None)
+
+
+def _moved(here: datetime, months: int) -> datetime:
+    """Return the begin of a day so many months later, the last of its month where that is short."""
+    first = month_start(here.year, here.month + months, here)
+    length = month_start(first.year, first.month + 1, first) - first
+    return first + timedelta(days=min(here.day, length.days) - 1)
 
 
 def _last(match: re.Match[str], here: datetime) -> Span:
@@ -219,6 +228,29 @@ def _this_weekday(match: re.Match[str], here: datetime) -> Span:
 def _date(number: str, month: str, year: str | None, here: datetime) -> Span:
     of, at = MONTHS[month.lower()], int(number)
     return _of_year(year, lambda year: day(here.replace(year=year, month=of, day=at)), here)
+
+
+def _in_numbers(match: re.Match[str], here: datetime) -> Span:
+    """Return the day of "6/17" or "17.6.2026": the month first, where slashes let it be."""
+    first, second, year = int(match["one"]), int(match["two"]), match["year"]
+    is_month_first = match["mark"] == "/" and first <= 12
+    of, at = (first, second) if is_month_first else (second, first)
+    return _of_year(year, lambda year: day(here.replace(year=year, month=of, day=at)), here)
+
+
+def _nth_week(match: re.Match[str], here: datetime) -> Span:
+    """Return a week by its number in the calendar (ISO 8601), of a year or else the newest."""
+    number, said = int(match[1]), match[2]
+    years = [int(said)] if said else range(here.year, here.year - 9, -1)
+    for year in years:
+        try:
+            at = date.fromisocalendar(year, number, 1)
+        except ValueError:  # few years have a week 53
+            continue
+        monday = midnight(here).replace(year=at.year, month=at.month, day=at.day)
+        if said or monday <= here:
+            return Span(monday, monday + timedelta(weeks=1))
+    raise ValueError("no such week")
 
 
 def _days_of_month(match: re.Match[str], here: datetime) -> Span:
@@ -371,6 +403,42 @@ def within_day(match: re.Match[str], start: datetime, *, day_named: bool, now: d
             return Span(at - timedelta(minutes=30), at + timedelta(minutes=30))
 
 
+WEEK_OF: Final = re.compile(r"(?i)(?<!\w)(?:the )?week of (?:the )?$")
+"""What stands before a day and means its week."""
+PART_AFTER: Final = re.compile(rf"(?i),? (?:in the |at )?{_PART}(?!\w)")
+"""What stands behind a day and takes a part of it: "june 17 in the evening"."""
+COUNTED_FROM: Final = (
+    rf"(?:(?P<the>the )?(?P<number>{_NUMBER[1:-1]}) |the )(?P<unit>day|week|month)s? "
+)
+"""What stands before "before" or "after" and counts from a time: "two weeks before july 1"."""
+
+
+def offset(match: re.Match[str], of: Span) -> Span:
+    """Return the time that is counted from another: "the day after", "the two weeks before".
+
+    The match has the groups of COUNTED_FROM and "relation".
+
+    Without "the" some weeks or months from it are meant as loosely as "two weeks ago" means them.
+    """
+    since, until = of
+    amount, unit = _amount(match["number"] or "a"), match["unit"].lower()
+    before = match["relation"].lower() == "before"
+    if since is None:
+        raise ValueError("from when is not said")
+    since = midnight(since)
+    end = since + timedelta(days=1) if until is None else until
+    if unit == "month":
+        first = month_start(since.year, since.month + (-amount if before else amount), since)
+        return Span(first, month_start(first.year, first.month + 1, first))
+    days = amount * (7 if unit == "week" else 1)
+    if match["the"] or not match["number"]:
+        length = timedelta(days=days)
+        return Span(since - length, since) if before else Span(end, end + length)
+    at = since - timedelta(days=days) if before else end + timedelta(days=days - 1)
+    around = timedelta(days=4 if unit == "week" else 0)
+    return Span(at - around, max(at + around, at + timedelta(days=1)))
+
+
 DAY_PART: Final = re.compile(rf"(?i)(?<!\w)(?:the )?{_PART} of (?:the )?$")
 """What stands before a day and takes a part of it."""
 
@@ -391,9 +459,20 @@ _NO_NUMBER: Final = r"(?! (?!(?:was|is|has|does|this)\b)\w+s\b)"  # "after 2000 
 
 _BEGINS: Final = r"(?<!\w)(?<!(?<!\.)\.)(?<!(?<!mid)-)"  # not in a name: "notes-2026-07-08"
 
+_ON_WEEKDAY: Final = rf"(?:(?:{_LONG_DAY}|{_SHORT_DAY}),? (?:the )?)?"  # "on thursday june 18"
+_MONTH_AND_DAY: Final = (
+    r"(?<!by )(?<!in )(?<!at )(?<!for )(?<!over )(?<!about )(?<!within )"  # "by 2/3" is a share
+    r"(?P<one>\d{1,2})(?P<mark>/)(?P<two>\d{1,2})(?![/.\d])(?P<year>)"
+)
+_DAY_IN_NUMBERS: Final = (
+    r"(?P<one>\d{1,2})(?P<mark>[./-])(?P<two>\d{1,2})(?P=mark)(?P<year>(?:19|20)\d\d)(?![-/.]\w)"
+)
+_WEEK: Final = r"week (\d{1,2})(?:,? (?:of )?((?:19|20)\d\d))?(?! of\b)"
+
 # fmt: off
 _ALONE: Final[tuple[tuple[str, _Reading, Unit], ...]] = (
-    (rf"{_ISO}(?![-/]\w|\.[a-z])", _iso_day, Unit.DAYS),
+    (rf"{_ON_WEEKDAY}{_ISO}(?![-/]\w|\.[a-z])", _iso_day, Unit.DAYS),
+    (rf"{_ON_WEEKDAY}{_DAY_IN_NUMBERS}", _in_numbers, Unit.DAYS),
     (rf"{_NUMBER} (hour|day|week|fortnight|month|year)s? ago", _ago, Unit.DAYS),
     (rf"{_NUMBER} ({_LONG_DAY})s ago",
      lambda match, here: day(_weekday(match[2], here) - timedelta(weeks=_amount(match[1]) - 1)),
@@ -402,11 +481,11 @@ _ALONE: Final[tuple[tuple[str, _Reading, Unit], ...]] = (
     (rf"(?:the )?(week|month|year|{_LONG_DAY}) before last", _before_last, Unit.DAYS),
     (r"the day before yesterday", _relative(2), Unit.DAYS),
     (rf"yesterday {_PART}", _part_of(1), Unit.DAYS),
-    (r"yesterday", _relative(1), Unit.DAYS),
+    (r"yesterday(?:['’]?s)?", _relative(1), Unit.DAYS),
     (r"(?:earlier )?today", _relative(0), Unit.DAYS),
     (r"tonight", _part_of(0, "night"), Unit.DAYS),
     (r"last night", _part_of(1, "night"), Unit.DAYS),
-    (r"last (weekend|week|month|quarter)", _last, Unit.DAYS),
+    (rf"last (weekend|week|month|quarter)(?! of (?:last )?(?:{MONTH})\b)", _last, Unit.DAYS),
     (r"last (year)", _last, Unit.YEAR),
     (r"this (morning|afternoon|evening)", _part_of(0), Unit.DAYS),
     (r"this (weekend|week|month|quarter)", _this, Unit.DAYS),
@@ -424,9 +503,9 @@ _NAMED: Final[tuple[tuple[str, _Reading, Unit], ...]] = (
      _days_of_month, Unit.DAYS),
     (rf"(?P<month>{MONTH}) {_FIRST_TO_LAST}(?!:)(?:,? (?P<year>\d{{4}}))?",
      _days_of_month, Unit.DAYS),
-    (rf"(?:the )?{_NUMBERED} (?:of )?{_MONTH}{_YEAR}",
+    (rf"{_ON_WEEKDAY}(?:the )?{_NUMBERED} (?:of )?{_MONTH}{_YEAR}",
      lambda match, here: _date(match[1], match[2], match[3], here), Unit.DAYS),
-    (rf"{_MONTH} (?:the )?{_NUMBERED}{_YEAR}(?![:\d])",
+    (rf"{_ON_WEEKDAY}{_MONTH} (?:the )?{_NUMBERED}{_YEAR}(?![:\d])",
      lambda match, here: _date(match[2], match[1], match[3], here), Unit.DAYS),
     (rf"(?P<last>)(?P<month>{MONTH}),? (?P<year>(?:19|20)\d\d)", _month, Unit.MONTH),
     (rf"(?P<last>last) (?P<month>{MONTH})(?P<year>)", _month, Unit.MONTH),
@@ -434,6 +513,7 @@ _NAMED: Final[tuple[tuple[str, _Reading, Unit], ...]] = (
     (rf"(?P<last>)this (?P<season>{_SEASON})(?P<year>)",
      lambda match, here: Span(_season(match, here).since, None), Unit.QUARTER),
     (r"q([1-4])(?: (?:of )?((?:19|20)\d\d))?", _nth_quarter, Unit.QUARTER),
+    (rf"calendar {_WEEK}", _nth_week, Unit.DAYS),
     (rf"(?:the )?{_NTH} quarter(?: (?:of )?((?:19|20)\d\d))?", _nth_quarter, Unit.QUARTER),
 )
 """The same, by the name of a month or its like: a text may speak of them at any time."""
@@ -441,12 +521,14 @@ _LED: Final[tuple[tuple[str, _Reading, Unit], ...]] = (
     (r"((?:19|20)\d\d)-(0[1-9]|1[0-2])(?![-/.]\w)",
      lambda match, here: _months(int(match[1]), int(match[2]), here), Unit.MONTH),
     (r"the (?:last|past)( )(minute|hour|day|week|month|year)(?! of)", _past, Unit.DAYS),
-    (rf"{_ANY_DAY}(?!\.\w)", _on_weekday, Unit.DAYS),
+    (rf"{_ANY_DAY}(?!\.\w|,? the \d)", _on_weekday, Unit.DAYS),
     (r"the (year)", _this, Unit.YEAR),
 )
 """Times only where a word such as "in" or "since" leads to them."""
 _NAMED_LED: Final[tuple[tuple[str, _Reading, Unit], ...]] = (
-    (rf"the {_TH}{_NO_NOUN}", _th, Unit.DAYS),
+    (rf"{_ON_WEEKDAY}{_MONTH_AND_DAY}{_NO_NOUN}", _in_numbers, Unit.DAYS),
+    (rf"{_WEEK}{_NO_NOUN}", _nth_week, Unit.DAYS),
+    (rf"{_ON_WEEKDAY}the {_TH}{_NO_NOUN}", _th, Unit.DAYS),
     (rf"(?P<last>)(?P<month>{MONTH})(?P<year>)", _month, Unit.MONTH),
     (rf"(?P<last>)(?:the )?(?P<season>{_SEASON})(?:(?: of)? (?P<year>(?:19|20)\d\d))?",
      _season, Unit.QUARTER),
@@ -477,8 +559,16 @@ _NOT_PAST: Final = re.compile(
 )
 
 
+def _could_be_a_day(match: re.Match[str]) -> bool:
+    """Tell "june 31", which some month has, from "may 45"."""
+    return all(int(number) <= 31 for number in re.findall(r"\b\d\d?(?=\b|[a-z])", match[0]))
+
+
 def points(text: str, here: datetime) -> list[Point]:
-    """Return the times of a text in their order, none within another."""
+    """Return the times of a text in their order, none within another.
+
+    A day that there is not ("june 31", 2026-02-30) is one that is UNREAD.
+    """
     found: list[Point] = []
     for pattern, reading, unit, alone, named in _patterns():
         for match in pattern.finditer(text):
@@ -489,7 +579,20 @@ def points(text: str, here: datetime) -> list[Point]:
                 continue
             try:
                 span = reading(match, here)
-            except (ValueError, OverflowError):  # 2026-02-31 is no day: the words stay a query
+            except (ValueError, OverflowError):
+                quoted = text[begin - 1 : begin] in ("'", '"', "`")
+                if unit is not Unit.DAYS or not alone or quoted or not _could_be_a_day(match):
+                    continue
+                found.append(
+                    Point(
+                        begin=begin,
+                        end=end,
+                        span=Span(None, None),
+                        unit=Unit.UNREAD,
+                        alone=True,
+                        whole=True,
+                    )
+                )
                 continue
             found.append(
                 Point(begin=begin, end=end, span=span, unit=unit, alone=alone, named=named)

@@ -21,6 +21,7 @@ from factbook.recall.query import content_terms
 from factbook.recall.query_intent import Cued, is_ours, own_directives, read_intent
 from factbook.recall.time_anchors import find_anchor, window_of
 from factbook.recall.time_expressions import Window, find_window, without
+from factbook.recall.time_unread import unread_time
 from factbook.recall.time_usual import is_told_then, is_usual, may_be_told, may_be_usual
 from factbook.store.kinds import FACT
 
@@ -49,6 +50,7 @@ class Understood:
     outside: bool = False  # nothing was found in that time: what is shown is from other times
     beyond: int = 0  # else: how many of the hits are from other times; they come last
     nearest: NearestDay | None = None  # then: where the nearest lies
+    unread: str = ""  # what it gives for a time, and no calendar reads: "june 31"
     unanchored: str = ""  # the event that it counts time from, where memory knows of none
     computed: Computed | None = None  # the answer, where it asks for a number or for the last
     lacking: tuple[str, ...] = ()  # what it clearly asks for, and there is no fact of (then)
@@ -65,16 +67,19 @@ def understood(
     redact: Callable[[str], str],
     predicates: Sequence[str] | None = None,
     counting: bool = True,
+    now: Millis,
 ) -> Understood:
     """Return what is to be said beside the hits of a question.
 
-    `predicates` are those that its words point at, where they are known.
+    `predicates` are those that its words point at, where they are known. Where its time cannot be
+    read nothing is counted: a number of all times would be of another question.
     """
     if predicates is None:
         ours = is_ours(question)
         predicates = read_intent(content_terms(question), rules, ours=ours).predicates
     timed = window is not None or filters.since is not None or filters.until is not None
     anchor = None if timed else find_anchor(question)
+    unread = unread_asked(question, filters, now=now)
     none, nearest = lacking(question, predicates, window, reads, filters, rules=rules)
     beyond = _beyond(hits, window)
     outside = nearest is not None or is_outside(hits, window)
@@ -87,9 +92,10 @@ def understood(
         outside=outside,
         beyond=0 if outside else beyond,
         nearest=nearest,
+        unread=unread,
         unanchored="" if anchor is None else anchor.phrase,
         computed=computed(question, window, reads, filters, rules=rules, redact=redact)
-        if counting
+        if counting and not unread
         else None,
         lacking=none,
     )
@@ -109,6 +115,12 @@ def window_asked(question: str, reads: Reads, filters: Filters, *, now: Millis) 
     if window is None and (anchor := find_anchor(question)) is not None:
         window = window_of(anchor, reads, filters)
     return window
+
+
+def unread_asked(question: str, filters: Filters, *, now: Millis) -> str:
+    """Return what a question gives for a time that cannot be read; the filters' own time is meant."""
+    timed = filters.since is not None or filters.until is not None
+    return "" if timed else unread_time(question, now=now)
 
 
 def told_then(question: str, window: Window | None) -> bool:

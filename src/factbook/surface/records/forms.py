@@ -61,7 +61,7 @@ _FIGURES: Final = (
 
 FORMS: Final[dict[str, str | Callable[[Any], Record]]] = {
     # what was read, and what is found in it
-    "Answer": "question window outside beyond nearest lacking unanchored computed predicates"
+    "Answer": "question window outside beyond nearest lacking unread unanchored computed predicates"
     " waiting hits",
     "Computed": "title measure predicate by total different rows",
     "CountedRow": "label count newest_at facts:f took_ms",

@@ -61,6 +61,10 @@ def remarks(said: Understood) -> list[str]:
     if window is not None and window.taken:
         at = moment(window.since if window.since is not None else window.until)
         found.append(f'{_capital(window.phrase)}: counted from {at}, "{_short(window.taken)}".')
+    if said.unread:
+        found.append(
+            f'No time is known that is called "{_short(said.unread)}": it narrows nothing.'
+        )
     if said.unanchored:
         found.append(f"{_capital(said.unanchored)}: none is known, so all times are searched.")
     if said.lacking:
