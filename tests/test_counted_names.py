@@ -68,6 +68,17 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
         ("how many times did I use grep", 'used_tool "grep": once'),
         ("how often was Glob used", 'used_tool "glob": 2 times'),
         ("when did I last commit", "last committed: 2026-06-15 08:00, Show the price"),
+        ("did I ever run git push", 'executed_command "git push": 2 times'),
+        ("have I ever edited README.md?", 'modified_file "README.md": 2 times'),
+        ("did bun test ever fail", 'executed_command "bun test", failed: 1 of 2 times'),
+        ("how many times did the build fail", 'executed_command "build", failed: 1 of 1 time'),
+        ("which 3 files did I edit most", "most often modified_file: /home/ann/shop/README.md"),
+        ("how many commits in the shop project", 'committed "shop": 2 times'),
+        ("when did I last edit README.md in the shop repo", 'last modified_file "README.md shop"'),
+        ("which project did I work on most", "most often requested_in_session: /home/ann/shop"),
+        ("which projects did I work on", "projects of requested_in_session: 1"),
+        ("how many sessions in May", "sessions of requested_in_session: 1"),
+        ("how many commits landed", "committed: 2 times"),
     ],
 )
 def test_what_is_named_is_counted_and_nothing_else(
@@ -85,6 +96,12 @@ def test_what_is_named_is_counted_and_nothing_else(
         ("when did I last change cache.py", 'last modified_file "cache.py"'),
         ("how often did I edit generator.ts", 'modified_file "generator.ts"'),
         ("how many times did I use NotebookEdit", 'used_tool "NotebookEdit"'),
+        # A program by its bare name, and what people do by a command.
+        ("how often did I use podman", 'executed_command "podman"'),
+        ("have I ever used kubectl here?", 'executed_command "kubectl"'),
+        ("when did I last run terraform", 'last executed_command "terraform"'),
+        ("did we ever deploy", 'executed_command "deploy"'),
+        ("did I ever run git bisect", 'executed_command "git bisect"'),
     ],
 )
 def test_of_what_is_not_there_it_is_said_that_it_never_was(
@@ -101,8 +118,16 @@ def test_of_what_is_not_there_it_is_said_that_it_never_was(
     [
         "how many commits on main",  # no commit tells its branch
         "how often did I commit in otter",
+        # What a rule knows was not what was done.
+        "did I ever delete a branch",
+        "how many commits did I revert",
+        "how many files did I rename",
+        "did I ever create a branch",
+        # Neither a program nor the name of an act.
+        "how often did I use my kayak",
+        "did I ever swim",
+        "did I ever use the old grill",
         "when did I last open a pull request",
-        "how often did I use docker",
         "when did I last push to github",
         "when did I last see Nora",
     ],

@@ -237,8 +237,14 @@ def test_what_passed_or_failed_is_known_by_its_end(
             "most often committed: /home/ann/shop (2 of 3 times)",
         ),
         ("which day had the most commits", "most often committed: 2026-11-10 (2 of 3 times)"),
+        ("how many files did I change", "modified_file: 1 different, 2 times"),
+        ("how often did I change a file", "modified_file: 2 times"),
+        ("how many tests failed in tide-pool", 'executed_command "test tide-pool", failed: never'),
+        ("how many commits in the tide-pool project", 'committed "tide-pool": never, as far'),
+        ("when did I last work in tide-pool", 'last requested_in_session "tide-pool": 2026-11-12'),
+        ("what did I last do in tide-pool", 'last facts "tide-pool": 2026-11-12 09:30, /home/ann'),
         ("how many commits in blog", 'committed "blog": once'),
-        ("how many projects did I work on", "projects of requested_in_session: 2"),
+        ("how many projects did I work on", "projects of requested_in_session: 3"),
         ("how many sessions did I have", "sessions of requested_in_session: 1"),
         (
             "which command was run most often last week",
@@ -265,6 +271,12 @@ def test_ordinary_questions_on_what_agents_ran(tmp_path: Path, question: str, ti
         *committed("c3", "11-11T10:00", "Write the news"),
     ]
     lines += [line.replace("/home/ann/shop", "/home/ann/blog") for line in elsewhere]
+    third = [
+        record("user", "u3", "11-12T08:00", "now the pool"),
+        *changed("e1", "11-12T09:20", "/home/ann/shop/app.py"),
+        *changed("e2", "11-12T09:30", "/home/ann/shop/app.py"),
+    ]
+    lines += [line.replace("/home/ann/shop", "/home/ann/tide-pool") for line in third]
     log = tmp_path / f"{SESSION}.jsonl"
     log.write_text("\n".join(lines) + "\n", encoding="utf-8")
     with Memory(tmp_path / "m.db", clock=FrozenClock(NOW), key_file=tmp_path / "k") as memory:
@@ -326,6 +338,10 @@ def test_what_is_of_another_owner_is_not_counted(memory: Memory) -> None:
         ("git -c user.name=ann commit -m x", "git commit", True),
         ("git -C test add a.py", "test", False),
         ("git stash pop", "pop", True),
+        ("rm .git/hooks/pre-push.sample", "push", False),
+        ("mv deploy.sh ci/", "deploy", False),
+        ("chmod +x deploy.sh && ./deploy.sh", "deploy", True),
+        ("rm -r build && npm run build", "build", True),
     ],
 )
 def test_what_a_command_does(command: str, act: str, so: bool) -> None:
@@ -378,7 +394,7 @@ def test_a_time_that_no_calendar_reads_is_said_and_nothing_is_counted(
     if unread:
         assert answer.computed is None
         counted = memory.sources.count(question)
-        assert counted.title == f'not counted: no time is known that is called "{unread}"'
+        assert counted.title == f'not counted: no day is known that is meant by "{unread}"'
         assert (counted.total, list(counted.rows)) == (0, [])
     inside = memory.recall(question, filters=Filters(since=0))  # the time of the filters is meant
     assert inside.unread == ""
@@ -388,7 +404,8 @@ def test_a_time_is_counted_from_an_event(memory: Memory) -> None:
     window = memory.recall("what did I do the day before the last commit").window
     assert window is not None
     assert window.taken == "committed 1a2b3c4: Show the price"
-    assert window.since is not None and window.until is not None
+    assert window.since is not None
+    assert window.until is not None
     event = max(
         fact.occurred_at or 0
         for fact in memory.sources.facts(filters=Filters(predicates=("committed",)))

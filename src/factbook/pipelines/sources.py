@@ -56,8 +56,8 @@ from factbook.recall.understood import (
     Understood,
     named,
     narrowed,
+    uncounted_time,
     understood,
-    unread_asked,
     window_asked,
 )
 from factbook.sources.discover import discover
@@ -170,9 +170,9 @@ class Sources:
         rules = self._context.resources.rules.rules
         with self._store.snapshot():
             now, redact = self._context.clock(), self._context.redact
-            if unread := unread_asked(what, wanted, now=now):
-                return no_time(redact(unread))
             window = window_asked(what, self._store, wanted, now=now)
+            if time := uncounted_time(what, window, wanted, now=now):
+                return no_time(redact(time))
             asked = what if window is None else without(what, window)
             meant = named(asked, self._store, wanted, rules=rules)
             if meant is None:

@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
+ACTS: Final[Mapping[str, tuple[str, ...]]] = {
+    "release": ("release", "publish", "git tag"),
+    "deploy": ("deploy",),
+    "push": ("git push",),
+    "merge": ("merge",),
+    "publish": ("publish",),
+}
+"""What people do by a command and speak of by its name, and what such a command does."""
 _PIECES: Final = re.compile(
     r"""'[^']*'|"(?:\\.|[^"\\])*"|(?P<ends>&&|\|\||[;|&\n(){}`])|[^\s'";|&(){}`]+"""
 )
@@ -15,11 +23,11 @@ _HEREDOC: Final = re.compile(
 _NAME: Final = re.compile(r"[a-z0-9]+")
 _ASSIGNMENT: Final = re.compile(r"\w+=")
 _LOOKING_PROGRAMS: Final = """
-awk bat cat cd cut diff du echo egrep fd file find grep head jq less ls man mkdir more nl od printf
-pwd rg sed sort stat tail tee touch tree tr uniq vi vim wc which xargs
+awk bat cat cd chmod chown cp cut diff du echo egrep fd file find grep head jq less ln ls man mkdir
+more mv nl od printf pwd rg rm rmdir sed sort stat tail tee touch tree tr uniq vi vim wc which xargs
 """
 _LOOKS: Final = frozenset(_LOOKING_PROGRAMS.split())
-"""Programs that look at what they name, and do not do it."""
+"""Programs that look at what they name, or handle it as a file, and do not do it."""
 _LOOKING: Final = frozenset(
     {"log", "show", "diff", "blame", "status", "grep", "list", "help", "merge-base"}
 )

@@ -14,9 +14,11 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Final
 
+from factbook.language.common_words import is_everyday
 from factbook.language.nouns import singular
 from factbook.language.reader.reading import Reading
 from factbook.language.words import stem
+from factbook.recall.commands import ACTS
 from factbook.recall.measured import FAILS, Measure, may_count, measured, was_done
 from factbook.recall.query_intent import Cued
 from factbook.recall.question_tree import CONTENT, GENERIC_STEMS, OURS, QuestionTree, listed
@@ -48,6 +50,7 @@ class Counted:
     guessed: bool = False  # no rule knows the words: only what memory holds tells
     outcome: Outcome = Outcome.ANY
     by: str = ""  # what it is grouped by, where it says so
+    things: bool = False  # it asks how many things there are, and not how often: "how many files"
     different: bool = False  # not the facts are counted, but the groups that they fall into
 
 
@@ -62,11 +65,16 @@ _BY: Final = {
 }
 _SPANS: Final = frozenset({"day", "week", "month", "project", "session"})
 """What facts fall into that are no cue of theirs: "which project has the most commits"."""
-_WORKED_IN: Final = frozenset(stem(word) for word in ("work", "have", "start", "open"))
+_WORKED_IN: Final = frozenset({"", *(stem(word) for word in ("work", "have", "start", "open"))})
+_WORKED: Final = stem("work")
+_IN_LOGS: Final = frozenset({"project", "session"})
+"""What there is of logs alone, so that "how many sessions" needs no verb."""
+_PROJECTS: Final = frozenset({"project", "repo", "repository"})
+_RUNS: Final = frozenset({COMMAND, "used_tool"})
 _WHERE: Final = listed("in on at within inside to")
 _TOOL: Final = "used_tool"
 _ASKING: Final = listed("how when which what who why where")
-_PROMPTED: Final = "requested_in_session"
+PROMPTED: Final = "requested_in_session"
 _GROUPS: Final = frozenset({*_BY, "host", "session", "predicate", "object", "command"})
 
 
@@ -125,14 +133,15 @@ class _Cues:
         return list(dict.fromkeys(found))
 
     def chosen(self, verb: str, noun: str) -> list[str]:
-        """Return the predicates that a verb and a noun together point at, the likeliest first."""
+        """Return the predicates that a verb and a noun together point at, the likeliest first.
+
+        Where the noun is one thing, and the verb does another ("created a branch"), there is none.
+        """
         by_verb, by_noun = self.of(verb), self.of(noun)
         both = [predicate for predicate in by_verb if predicate in by_noun]
-        if both:
-            return both
-        if len(by_noun) == 1 or not by_verb:  # "prompts" are one thing, "files" are many
-            return by_noun
-        return by_verb
+        if both or not by_verb:
+            return both or by_noun
+        return [] if len(by_noun) == 1 else by_verb  # "prompts" are one thing, "files" are many
 
 
 @lru_cache(maxsize=1_024)
@@ -163,6 +172,8 @@ class _Question:
     def named(self) -> list[Counted]:
         """Return what words name that are no question: the count of it."""
         if self._tree.said[:1] and self._tree.said[0] in _ASKING:
+            return []
+        if measured(self._tree) is not None:  # "did I ever create a branch": no fact tells of it
             return []
         verb = next((n for n, token in enumerate(self._tree.tokens) if token.pos == "VERB"), None)
         noun = next(
@@ -221,23 +232,45 @@ class _Question:
             return [replace(made, predicate=FAILURE, outcome=Outcome.ANY, words=words)]
         if stem(verb_said) == "use" and (tool := self._used(verb, noun)):
             whole = replace(made, predicate=_TOOL, names=(tool,), whole=True, sure=self._sure())
-            return [whole, replace(made, predicate=COMMAND, act=stem(tool), names=(), guessed=True)]
+            run = replace(made, predicate=COMMAND, act=stem(tool), names=(), guessed=True)
+            return [whole, replace(run, sure=self._is_program(self._tree.object_of(verb)))]
         if not by_verb and not noun_said and stem(verb_said) in (*GENERIC_STEMS, "work", ""):
             noun = self._clear_noun(used)
             noun_said = "" if noun is None else self._tree.said[noun]
+        if self._is_unknown_act(verb, noun) and self._cues.of(noun_said):
+            act = replace(made, predicate=COMMAND, act=stem(verb_said), guessed=True)
+            return [replace(act, words=(noun_said, *self._words(used)))]
         predicates = self._cues.chosen("" if outcome else verb_said, noun_said)
         if predicates and (not outcome or predicates[0] == COMMAND):
             spoken = used if noun is None or self._cues.of(noun_said) else used - {noun}
+            is_thing = singular(noun_said) in predicates[0].split("_") and predicates[0] != COMMAND
+            made = replace(made, things=is_thing and measure is Measure.COUNT)
             meant = predicates if made.names else predicates[:1]
             return [self._held(made, predicate, spoken) for predicate in meant]
+        if stem(verb_said) == _WORKED and (made.names or span is not None):
+            return [replace(made, predicate=PROMPTED, words=self._words(used), sure=self._sure())]
         if made.different and stem(verb_said) in _WORKED_IN:
-            is_had = stem(verb_said) == "have" and made.by != "session"
-            made = replace(made, predicate=_PROMPTED, words=self._words(used))
-            return [] if is_had else [made]
+            of_logs = stem(verb_said) in ("have", "") and made.by not in _IN_LOGS
+            made = replace(made, predicate=PROMPTED, words=self._words(used))
+            return [] if of_logs or (made.by == "project" and stem(verb_said) == "have") else [made]
+        if made.names and stem(verb_said) == "do" and measure in (Measure.LAST, Measure.FIRST):
+            return [replace(made, guessed=True)]  # "what did I last do in tide-pool": anything
         if made.names and not self._words(used) and stem(verb_said) in (*GENERIC_STEMS, ""):
             made = replace(made, guessed=True)
             return [replace(made, predicate=_TOOL, whole=True), replace(made, predicate=FAILURE)]
         return self._guessed(made, noun, verb)
+
+    def _is_unknown_act(self, verb: int | None, noun: int | None) -> bool:
+        """Tell whether what was done to a thing is known to no rule: "commits that I reverted"."""
+        if verb is None or noun is None or verb in self._tree.names:
+            return False
+        said, token = self._tree.said[verb], self._tree.tokens[verb]
+        if token.relation == "amod" or stem(said) in GENERIC_STEMS or self._cues.of(said):
+            return False
+        if self._outcome(said) or stem(said) == _WORKED:
+            return False
+        passive = any(self._tree.tokens[b].relation == "aux:pass" for b in self._tree.below[verb])
+        return passive or self._tree.subject(verb) != noun  # commits "landed" by themselves
 
     def _made(self, measure: Measure) -> Counted:
         """Return what is said of any facts: what is measured, their names, what they fall into."""
@@ -251,10 +284,24 @@ class _Question:
             done = [word for word in words if word not in places]
             words = tuple(word for word in words if word in places)
             made = replace(made, act=_act(done) if done else "")
-        return replace(made, predicate=predicate, words=words, sure=self._sure())
+            run = next((n for n in used if COMMAND in self._cues.of(self._tree.said[n])), None)
+            if not words and self._is_program(self._tree.object_of(run)):
+                made = replace(made, sure=True)
+        return replace(made, predicate=predicate, words=words, sure=made.sure or self._sure())
 
     def _sure(self) -> bool:
         return any(name.sure for name in self._tree.names.values())
+
+    def _is_program(self, at: int | None) -> bool:
+        """Tell whether a word is used as programs are: by its bare name, "use docker"."""
+        if at is None or self._tree.tokens[at].pos not in ("NOUN", "PROPN"):
+            return False
+        below = self._tree.below[at]
+        named = [self._tree.said[n] for n in (*below, at)]
+        if any(self._tree.is_command([word]) for word in named if not is_everyday(word)):
+            return True  # "run git push", where git is known
+        bare = all(self._tree.tokens[b].relation in ("compound", "punct") for b in below)
+        return bare and not is_everyday(self._tree.said[at])
 
     def _used(self, verb: int | None, noun: int | None) -> str:
         """Return the tool or program of "did I use grep", "was grep used"."""
@@ -288,7 +335,8 @@ class _Question:
         if act in GENERIC_STEMS:
             return []
         words = self._words({n for n in (noun, verb) if n is not None})
-        return [replace(made, predicate=COMMAND, act=act, words=words, guessed=True)]
+        sure = act in ACTS and not words and not made.names
+        return [replace(made, predicate=COMMAND, act=act, words=words, guessed=True, sure=sure)]
 
     def _outcome(self, verb: str) -> Outcome:
         if stem(verb) in FAILS or verb in _BROKE:
@@ -305,11 +353,24 @@ class _Question:
             and n not in grouped
             and n not in self._tree.names
             and token.pos in CONTENT
+            and not self._is_amount(n)
+            and not self._is_kind_of_place(n)
             and stem(self._tree.said[n]) not in GENERIC_STEMS
             and self._tree.said[n] not in OURS
             and self._tree.said[n] not in ("took", "run", "ran")
             and not (of and of in self._cues.of(self._tree.said[n]))
         )
+
+    def _is_amount(self, n: int) -> bool:
+        """Tell whether a number says how many are asked for, "top 5 errors", and not which."""
+        after = self._tree.tokens[n + 1 : n + 2]
+        return self._tree.tokens[n].pos == "NUM" and bool(after) and after[0].pos in ("NOUN", "ADJ")
+
+    def _is_kind_of_place(self, n: int) -> bool:
+        """Tell whether a word only says what a name before it is of: "the tide-pool project"."""
+        before = self._tree.tokens[n - 1 : n] if n else []
+        named = bool(before) and (n - 1 in self._tree.names or before[0].pos in ("NOUN", "PROPN"))
+        return named and self._tree.said[n] in _PROJECTS
 
     def _span(self, measure: Measure, noun: int | None) -> int | None:
         """Return the word for what facts fall into, where that is what is asked for."""

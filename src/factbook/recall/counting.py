@@ -20,7 +20,7 @@ from factbook.language.nouns import singular
 from factbook.language.values import amount, clock, count
 from factbook.model.facts import END_UNKNOWN, EpisodeKind, Fact, FactKind, Millis
 from factbook.recall.commands import does, doing
-from factbook.recall.counted_questions import COMMAND, FAILURE, Counted, Outcome
+from factbook.recall.counted_questions import COMMAND, FAILURE, PROMPTED, Counted, Outcome
 from factbook.recall.measured import Measure
 from factbook.recall.named_objects import holds_name, is_named
 from factbook.store.rows import Filters
@@ -105,6 +105,8 @@ def compute(
     elif counted.measure is Measure.MOST and made.rows:
         first = made.rows[0]
         title = f"most often {what}: {first.label} ({first.count} of {count(len(facts), 'time')})"
+    elif by == "object" and counted.things and made.different < len(facts):
+        title = f"{what}: {made.different:,} different, {len(facts):,} times"
     elif by == "object" and made.different > 1:
         title += f", {made.different:,} different"
     return replace(made, title=title, measure=counted.measure, predicate=counted.predicate)
@@ -150,10 +152,22 @@ def meant(readings: Sequence[Counted], reads: Reads, filters: Filters) -> Meant 
     for counted in readings:
         if passing := _passing(counted, reads, ever):
             return Meant(counted, passing)
-    for counted in readings[:1]:
-        if counted.sure and next(iter(_facts(counted, reads, ever)), None) is not None:
+    for counted in readings:
+        sure = counted.sure or _is_of_projects(counted, reads, ever)
+        if sure and next(iter(_facts(counted, reads, ever)), None) is not None:
             return Meant(counted, ())
     return None
+
+
+def _is_of_projects(counted: Counted, reads: Reads, filters: Filters) -> bool:
+    """Tell whether a kind of facts is to be of nothing but projects that somebody worked in."""
+    if not counted.names or counted.guessed or not counted.predicate or filters.project:
+        return False
+    among = replace(filters, predicates=(PROMPTED,), kinds=(), turns_any_time=False)
+    return all(
+        next(iter(reads.facts(replace(among, project=name), limit=1)), None) is not None
+        for name in counted.names
+    )
 
 
 def every_fact(reads: Reads, filters: Filters) -> Meant:
@@ -172,8 +186,8 @@ def nothing(said: str) -> Computed:
 
 
 def no_time(said: str) -> Computed:
-    """Return the answer where a time cannot be read: no number of any other time."""
-    title = f'not counted: no time is known that is called "{said}"'
+    """Return the answer where a time says no day: no number of any other time."""
+    title = f'not counted: no day is known that is meant by "{said}"'
     return Computed(title=title, measure=Measure.COUNT)
 
 
@@ -361,7 +375,10 @@ def _ends(
     dated = [fact for fact in facts if fact.occurred_at is not None]
     if measure is Measure.FIRST:
         dated.reverse()
-    rows = [_row(redact(fact.object), [fact]) for fact in dated[: limit or None]]
+    rows = [
+        _row(redact(fact.statement if fact.predicate == PROMPTED else fact.object), [fact])
+        for fact in dated[: limit or None]
+    ]
     if rows:
         title = f"{measure} {what}: {_moment(rows[0].newest_at)}, {rows[0].label}"
     else:

@@ -31,10 +31,11 @@ Measured: TypeAlias = tuple[Measure, int | None, int | None]
 
 _MAY: Final = re.compile(
     r"(?i)\b(?:how (?:many|often|long|frequently)|number of|count|most|top|recur\w*|repeat\w*"
-    r"|keeps? \w+ing|last|latest|newest|first|earliest)\b"
+    r"|keeps? \w+ing|last|latest|newest|first|earliest|ever|(?:which|what) (?:project|session)s)\b"
 )
 _MODAL: Final = listed("should would could can may might must will shall need")
 _DENIED: Final = listed("not n't never without")
+_HELPING: Final = listed("did have has had was were")
 _PAST: Final = listed("did have has had was were been 've")
 _ASKED: Final = frozenset({"what", "which", "that"})
 FAILS: Final = frozenset(stem(word) for word in ("fail", "break", "crash"))
@@ -49,7 +50,7 @@ def may_count(question: str) -> bool:
 
 def measured(tree: QuestionTree) -> Measured | None:
     """Return what a question measures; None where it asks for nothing so."""
-    found = (way(tree) for way in (_many, _often, _number, _long, _ranked, _end))
+    found = (way(tree) for way in (_many, _often, _number, _long, _ranked, _end, _ever, _where))
     return next((one for one in found if one is not None and was_done(tree, *one)), None)
 
 
@@ -67,11 +68,13 @@ def was_done(tree: QuestionTree, measure: Measure, noun: int | None, verb: int |
     if subject is not None and not by_us:
         # "how often did the tests fail": what is counted is the subject itself.
         is_thing = tree.tokens[subject].pos == "NOUN" or subject in tree.names
+        if tree.tokens[subject].pos == "PROPN":  # "how often did pytest fail"
+            is_thing |= verb is not None and stem(tree.said[verb]) in FAILS
         asked = tree.tokens[subject].pos == "PRON" and tree.said[subject] in _ASKED
         by_us = asked or (noun is None and is_thing)
     if not by_us and measure is not Measure.LONG:
         return False
-    if measure in (Measure.MOST, Measure.LAST, Measure.FIRST):
+    if measure in (Measure.MOST, Measure.LAST, Measure.FIRST, Measure.LONG):
         return True
     if not any(token.pos in ("VERB", "AUX") for token in tree.tokens):
         # "how many commits per project"; what "pull requests" are, their second word says not
@@ -129,11 +132,12 @@ def _long(tree: QuestionTree) -> Measured | None:
 def _ranked(tree: QuestionTree) -> Measured | None:
     """Read "most often used command", "which host do I connect to most", "what recurs"."""
     for n, said in enumerate(tree.said):
-        again = stem(said) in ("recur", "repeat") or (
-            said.startswith("keep") and any(word.endswith("ing") for word in tree.said[n + 1 :][:1])
-        )
-        if again and tree.tokens[n].pos == "VERB":
+        keeps = said.startswith("keep") and tree.said[n + 1 :][:1]
+        again = stem(said) in ("recur", "repeat") or (keeps and keeps[0].endswith("ing"))
+        if again and tree.tokens[n].pos in ("VERB", "AUX"):
             noun = tree.subject(n)
+            if noun is None and keeps:  # the reader takes "keep" for a helping verb
+                noun = tree.subject(n + 1)
             return None if noun is None else (Measure.MOST, noun, None)
         if said == "top" and n == 0 and tree.tokens[n].head > n:
             return Measure.MOST, tree.tokens[n].head, None
@@ -190,3 +194,20 @@ def _end(tree: QuestionTree) -> Measured | None:
             return None
         return measure, tree.asked_noun(), verb
     return None
+
+
+def _ever(tree: QuestionTree) -> Measured | None:
+    """Read "did I ever push", "has the build ever failed"."""
+    if "ever" not in tree.said or tree.said[0] not in _HELPING:
+        return None
+    verb = tree.verb_over(tree.said.index("ever"))
+    return None if verb is None else (Measure.COUNT, tree.object_of(verb), verb)
+
+
+def _where(tree: QuestionTree) -> Measured | None:
+    """Read "which projects did I work on": what is asked for is what the work falls into."""
+    noun = tree.asked_noun()
+    verb = None if noun is None else tree.verb_over(noun)
+    if verb is None or stem(tree.said[verb]) != "work":
+        return None
+    return Measure.COUNT, noun, verb

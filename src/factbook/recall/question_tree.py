@@ -80,6 +80,7 @@ class QuestionTree:
         is_command: Callable[[Sequence[str]], bool],
     ) -> None:
         """Read a question; `is_command` says whether a command begins with some words."""
+        self.is_command = is_command
         text, names = names_taken_out(question, is_command)
         tokens = read(text).tokens
         standing = [n for n, token in enumerate(tokens) if token.text == STAND_IN]
@@ -136,10 +137,10 @@ class QuestionTree:
         return None
 
     def subject(self, verb: int) -> int | None:
-        """Return the subject of a verb."""
+        """Return the subject of a verb; "how many times" is none."""
         relations = ("nsubj", "nsubj:pass", "csubj")
         found = [b for b in self.below[verb] if self.tokens[b].relation in relations]
-        return found[0] if found else None
+        return next((b for b in found if self.said[b] != "times"), None)
 
     def object_of(self, verb: int | None) -> int | None:
         """Return the object of a verb, if it says anything."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from factbook.model.facts import Fact
-from factbook.recall.commands import does
+from factbook.recall.commands import ACTS, does
 from factbook.recall.time_expressions import Window, local, to_ms
 from factbook.recall.time_points import COUNTED_FROM, day, offset
 
@@ -28,7 +28,7 @@ class Anchor:
     """An event that a question counts time from."""
 
     relation: str  # "since" or "before"
-    what: str  # of `_ACTS`
+    what: str  # of `ACTS`, or "commit", which is a fact of its own
     phrase: str  # as it stands in the question
     counted: re.Match[str] | None = None  # how far from it: "the day before the release"
 
@@ -42,14 +42,6 @@ _EVENTS: Final[Mapping[str, str]] = {
     "merge": "merge",
     "publish": "publish",
 }
-_ACTS: Final[Mapping[str, tuple[str, ...]]] = {
-    "release": ("release", "publish", "git tag"),
-    "deploy": ("deploy",),
-    "push": ("git push",),
-    "merge": ("merge",),
-    "publish": ("publish",),
-}
-"""What a command does that is such an event; a commit is a fact of its own."""
 _NOT_DONE: Final = re.compile(
     r"\btag(?:\s+(?:-[ldn]\b|--(?:list|delete|contains|points-at)).*|\s*$|\s*[|;&>].*)|--abort\b|--dry-run\b"
 )
@@ -102,4 +94,4 @@ def _newest(what: str, reads: Reads, filters: Filters) -> Fact | None:
 
 
 def _is_done(command: str, what: str) -> bool:
-    return any(does(command, act) for act in _ACTS[what]) and not _NOT_DONE.search(command)
+    return any(does(command, act) for act in ACTS[what]) and not _NOT_DONE.search(command)

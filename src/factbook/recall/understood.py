@@ -79,7 +79,6 @@ def understood(
         predicates = read_intent(content_terms(question), rules, ours=ours).predicates
     timed = window is not None or filters.since is not None or filters.until is not None
     anchor = None if timed else find_anchor(question)
-    unread = unread_asked(question, filters, now=now)
     none, nearest = lacking(question, predicates, window, reads, filters, rules=rules)
     beyond = _beyond(hits, window)
     outside = nearest is not None or is_outside(hits, window)
@@ -92,10 +91,10 @@ def understood(
         outside=outside,
         beyond=0 if outside else beyond,
         nearest=nearest,
-        unread=unread,
+        unread=unread_asked(question, filters, now=now),
         unanchored="" if anchor is None else anchor.phrase,
         computed=computed(question, window, reads, filters, rules=rules, redact=redact)
-        if counting and not unread
+        if counting and not uncounted_time(question, window, filters, now=now)
         else None,
         lacking=none,
     )
@@ -118,9 +117,19 @@ def window_asked(question: str, reads: Reads, filters: Filters, *, now: Millis) 
 
 
 def unread_asked(question: str, filters: Filters, *, now: Millis) -> str:
-    """Return what a question gives for a time that cannot be read; the filters' own time is meant."""
+    """Return what a question gives for a time and cannot be read, where filters have no time."""
     timed = filters.since is not None or filters.until is not None
     return "" if timed else unread_time(question, now=now)
+
+
+def uncounted_time(question: str, window: Window | None, filters: Filters, *, now: Millis) -> str:
+    """Return the words for a time of which nothing can be counted: unread ones, or a usual time."""
+    if filters.since is not None or filters.until is not None:
+        return ""
+    if unread := unread_time(question, now=now):
+        return unread
+    usual = find_window(question, now=now) if window is None else None
+    return "" if usual is None else usual.phrase
 
 
 def told_then(question: str, window: Window | None) -> bool:
