@@ -588,11 +588,29 @@ def test_recall_shows_what_was_computed_and_what_is_nearest(filled: Cli) -> None
     )
 
 
+def test_a_context_holds_what_was_computed(memory: Memory) -> None:
+    text = memory.context("how many times did I deploy?").text
+    assert 'executed_command "deploy": 3 times' in text
+    assert "- npm run deploy: 1 time, last 2026-06-02 10:00" in text
+    assert text.index("deploy?") > text.index("3 times")  # the question comes last
+    assert "last committed: 2026-" in memory.context("when did I last commit").text
+    for question in (
+        "how many times did I swim",
+        "what did I change",
+        "how many deploys on may 32",
+    ):
+        assert "<tool-result" not in memory.context(question).text
+    given = memory.context("how many times did I deploy on june 31")
+    assert "3 times" not in given.text
+
+
 def test_an_agent_is_given_what_was_computed(filled: Cli) -> None:
     with Server(Path(filled.env["FACTBOOK_DB"]), env=filled.environment()) as server:
         answer = server.call("search_memory", query="how many times did I deploy?")
         assert answer["computed"]["answer"].startswith('executed_command "deploy": 3 times')
         assert answer["computed"]["rows"][0]["facts"][0].startswith("f")
+        answer = server.call("get_context", question="how many times did I deploy?")
+        assert 'executed_command "deploy": 3 times' in answer["text"]
         answer = server.call("search_memory", query="which hosts did I connect to in July 2026")
         assert "nearest: 3 facts on Sun 2026-08-02" in answer["note"]
 

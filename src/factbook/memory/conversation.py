@@ -47,12 +47,13 @@ from factbook.model.facts import (
 from factbook.model.frame import own_share
 from factbook.model.interest_ops import NoteAction
 from factbook.model.ops import Count, RecordInjection, RecordUse
-from factbook.recall.budget import build_context
+from factbook.recall.budget import ToolResult, build_context
 from factbook.recall.diversity import diversity_score
 from factbook.recall.executor import Beside
 from factbook.recall.modes import TwoModes
 from factbook.recall.plan import Turn
 from factbook.recall.prefetch import PassiveStream, StreamState
+from factbook.recall.understood import counted_in_words
 from factbook.recall.usage_feedback import resolved, uses
 from factbook.redaction.base import last_question
 from factbook.sources.conversation import turn_ops
@@ -70,7 +71,7 @@ if TYPE_CHECKING:
     from factbook.memory.keyed import Planner
     from factbook.model.ops import Op
     from factbook.pipelines.keyed import Told
-    from factbook.recall.budget import ContextLimits, PromptContext, ToolResult
+    from factbook.recall.budget import ContextLimits, PromptContext
     from factbook.recall.plan import SearchType
     from factbook.recall.prefetch import Streamed
     from factbook.recall.search import Answer
@@ -371,7 +372,8 @@ class Conversation:
         `memories` are what the passive stream brought; without them, what the question calls to
         mind. Tokens are counted by the shipped tokenizer unless another counter is given. What is
         put in is remembered as shown here, so that it is never taken for evidence. Secrets in what
-        is said, and in what tools gave, are labels.
+        is said, and in what tools gave, are labels. Where a question asks for a number, a rank, the
+        last, the first or a duration, what is counted for it stands among what tools gave.
         """
         if count_tokens is None:
             count_tokens = token_counter()
@@ -383,7 +385,7 @@ class Conversation:
             if memories is None:
                 memories = self.called_to_mind(question) if question else []
             memories = self._with_disputes(memories)
-            tool_results = [
+            tools = [
                 replace(
                     result,
                     text=redactor.redact(result.text),
@@ -391,9 +393,18 @@ class Conversation:
                 )
                 for result in tool_results
             ]
+            counted = counted_in_words(
+                question,
+                self._context.store,
+                Filters(owner=self.owner),
+                rules=self._context.resources.rules.rules,
+                redact=self._context.redact,
+                now=self._context.clock(),
+            )
+            tools += [ToolResult(name="count", text=counted, id="count")] if counted else []
         context = build_context(
             turns,
-            tool_results,
+            tools,
             memories,
             system,
             limits=limits,

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from factbook.store.port import Reads
 
 ROWS: Final = 10
+_TOLD_ROWS: Final = 5  # that a model is told of
+_LABEL_CHARS: Final = 120  # of each of them
 _SHOWN_BY: Final = 20  # facts that are named for a row
 _TIMED: Final = 200  # the newest runs of a command whose time is measured
 _FAILURES: Final = (FAILURE, "exited_with")
@@ -183,6 +185,17 @@ def nothing(said: str) -> Computed:
     """
     title = f'not counted: nothing that is known is meant by "{said}"'
     return Computed(title=title, measure=Measure.COUNT)
+
+
+def told(counted: Computed) -> str:
+    """Return a computed answer as lines for a model: the answer, then its rows with their times."""
+    rows = (
+        f"- {' '.join(row.label.split())[:_LABEL_CHARS]}"
+        + (f": {count(row.count, 'time')}, last" if counted.by else ",")
+        + f" {_moment(row.newest_at)}"
+        for row in counted.rows[:_TOLD_ROWS]
+    )
+    return "\n".join([counted.title, *rows])
 
 
 def no_time(said: str) -> Computed:

@@ -15,7 +15,7 @@ from factbook.language.reader.reading import Reading
 from factbook.model.facts import Hit, Millis
 from factbook.recall.commands import begins
 from factbook.recall.counted_questions import COMMAND, counted_question, kind_asked, what_of
-from factbook.recall.counting import Computed, Meant, compute, every_fact, meant
+from factbook.recall.counting import Computed, Meant, compute, every_fact, meant, told
 from factbook.recall.measured import may_count
 from factbook.recall.query import content_terms
 from factbook.recall.query_intent import Cued, is_ours, own_directives, read_intent
@@ -130,6 +130,25 @@ def uncounted_time(question: str, window: Window | None, filters: Filters, *, no
         return unread
     usual = find_window(question, now=now) if window is None else None
     return "" if usual is None else usual.phrase
+
+
+def counted_in_words(
+    question: str,
+    reads: Reads,
+    filters: Filters,
+    *,
+    rules: Sequence[Cued],
+    redact: Callable[[str], str],
+    now: Millis,
+) -> str:
+    """Return what is counted for a question, in lines for a model; empty where nothing is."""
+    if not may_count(question):
+        return ""
+    window = window_asked(question, reads, filters, now=now)
+    if uncounted_time(question, window, filters, now=now):
+        return ""
+    found = computed(question, window, reads, filters, rules=rules, redact=redact)
+    return "" if found is None else told(found)
 
 
 def told_then(question: str, window: Window | None) -> bool:

@@ -271,15 +271,21 @@ def get_context(
 
     Call it at the start of a task. It says what was left out, and why.
     """
-    from factbook.recall.budget import ContextLimits
+    from factbook import Filters
+    from factbook.recall.budget import ContextLimits, ToolResult
+    from factbook.recall.counting import told
     from factbook.recall.hits import fact_hit
 
     talk = run.memory.conversation(owner=run.owner, session=run.session)
     holding = run.memory.sources.directives(project=project, owner=run.owner) if project else ()
     sure = [run.shown(fact) for fact in holding if is_passive(fact.confidence)]
     rules = [fact_hit(fact) for fact in sure[:RULES]]
+    said = run.memory.sources.understood(question, (), filters=Filters(owner=run.owner))
+    counted = None if said.computed is None else ToolResult(name="count", text=told(said.computed))
     built = talk.context(
-        memories=[*rules, *talk.called_to_mind(question)], limits=ContextLimits(total=budget_tokens)
+        memories=[*rules, *talk.called_to_mind(question)],
+        tool_results=[counted] if counted else [],
+        limits=ContextLimits(total=budget_tokens),
     )
     return Outcome(
         record={
