@@ -373,6 +373,54 @@ def test_an_empty_time_says_so_and_what_is_nearest(memory: Memory) -> None:
     assert answer.nearest is not None
 
 
+def test_what_failed_says_with_what(memory: Memory) -> None:
+    (row,) = memory.sources.count("how often did the tests fail in May").rows
+    assert (row.label, row.count, row.why) == ("pytest -q", 2, "E AssertionError: no")
+    last = memory.sources.count("when did the tests last fail").rows[0]
+    assert last.why == "E AssertionError: no"
+    assert "(E AssertionError: no)" in memory.context("how often did the tests fail").text
+    for said in ("how often did I run the tests", "when did the tests last pass", "commits"):
+        assert {row.why for row in memory.sources.count(said).rows} == {""}
+
+
+@pytest.mark.parametrize(
+    ("question", "day", "records"),
+    [
+        # The nearest day that has anything, before or after, though the best hits are of others.
+        ("what was deployed on november 14", "2026-11-16", 4),
+        ("what did I deploy on may 9", "2026-05-06", 2),
+        ("what happened on november 20", "2026-11-19", 2),
+        ("what happened in 2024", "2026-05-03", 1),
+    ],
+)
+@pytest.mark.parametrize("limit", [1, 10])
+def test_the_nearest_day_is_that_of_all_records(
+    memory: Memory, question: str, day: str, records: int, limit: int
+) -> None:
+    nearest = memory.recall(question, limit=limit).nearest
+    assert nearest is not None
+    at = datetime.fromtimestamp(nearest.at / 1000, UTC).date().isoformat()
+    assert (at, nearest.hits, nearest.what) == (day, records, "record")
+
+
+@pytest.mark.parametrize(
+    ("question", "prompts"),
+    [
+        ("what did I do in May", 1),
+        ("what was done between may 1 and may 4", 1),
+        ("what did I work on in 2026", 1),
+        ("which hosts did I connect to in May", 0),
+        ("why did pytest fail in May", 0),
+        ("what did I do the other day", 0),
+        ("what did I do", 0),
+    ],
+)
+def test_of_a_time_it_is_told_how_many_prompts_lie_in_it(
+    memory: Memory, question: str, prompts: int
+) -> None:
+    assert memory.recall(question).prompts == prompts
+
+
 @pytest.mark.parametrize(
     ("question", "unread"),
     [

@@ -55,6 +55,7 @@ class CountedRow:
     count: int
     newest_at: Millis | None  # when it was last so
     facts: tuple[int, ...]  # that it stands on, the newest first; of many the first of these
+    why: str = ""  # where failures are asked for: what most of its commands failed with
     took_ms: Millis | None = None  # how long it took, where that is asked
 
 
@@ -88,15 +89,18 @@ def compute(
     counted, ever = meant
     done = [fact for fact in ever if _in_time(fact, filters)]
     facts = _ended(done, counted.outcome, reads, filters)
+    reasons = _reasons(facts, reads, filters) if counted.outcome is Outcome.FAILED else {}
     facts.sort(key=lambda fact: (fact.occurred_at or 0, fact.id), reverse=True)
     what = redact(_what(counted, filters))
     if counted.measure is Measure.LONG:
         return _durations(what, facts, reads, redact=redact, limit=limit)
     if counted.measure in (Measure.LAST, Measure.FIRST):
-        return _ends(what, facts, counted.measure, reads, filters, redact=redact, limit=limit)
+        made = _ends(what, facts, counted.measure, reads, filters, redact=redact, limit=limit)
+        return _with_reasons(made, reasons, reads, redact=redact)
     by = counted.by or ("object" if counted.predicate or filters.predicates else "predicate")
     ranked = counted.measure is Measure.MOST
     made = grouped(facts, by, title="", redact=redact, limit=limit, ranked=ranked)
+    made = _with_reasons(made, reasons, reads, redact=redact)
     title = f"{what}: once" if len(facts) == 1 else f"{what}: {len(facts):,} times"
     if not ever:
         return replace(made, title=_never(what, reads, filters), predicate=counted.predicate)
@@ -191,6 +195,7 @@ def told(counted: Computed) -> str:
     """Return a computed answer as lines for a model: the answer, then its rows with their times."""
     rows = (
         f"- {' '.join(row.label.split())[:_LABEL_CHARS]}"
+        + (f" ({' '.join(row.why.split())[:_LABEL_CHARS]})" if row.why else "")
         + (f": {count(row.count, 'time')}, last" if counted.by else ",")
         + f" {_moment(row.newest_at)}"
         for row in counted.rows[:_TOLD_ROWS]
@@ -297,6 +302,34 @@ def _ended(facts: Sequence[Fact], outcome: Outcome, reads: Reads, filters: Filte
             ended.add(fact.subject)
     wanted = failed if outcome is Outcome.FAILED else ended - failed
     return [fact for fact in facts if fact.subject in wanted]
+
+
+def _reasons(facts: Sequence[Fact], reads: Reads, filters: Filters) -> Mapping[str, str]:
+    """Return what actions failed with, by their subjects; of those of which it is known."""
+    if not facts:
+        return {}
+    subjects = {fact.subject for fact in facts}
+    among = replace(
+        filters, predicates=(FAILURE,), kinds=(), since=None, until=None, turns_any_time=False
+    )
+    failures = reads.facts(among, limit=None)
+    return {fact.subject: fact.object for fact in failures if fact.subject in subjects}
+
+
+def _with_reasons(
+    made: Computed, reasons: Mapping[str, str], reads: Reads, *, redact: Callable[[str], str]
+) -> Computed:
+    """Return an answer with what most of each row failed with: a call may have run nothing."""
+    if not reasons:
+        return made
+    known = reads.facts_by_id(sorted({id_ for row in made.rows for id_ in row.facts}))
+    rows = []
+    for row in made.rows:
+        said = Counter(
+            reasons[known[id_].subject] for id_ in row.facts if known[id_].subject in reasons
+        )
+        rows.append(replace(row, why=redact(said.most_common(1)[0][0]) if said else ""))
+    return replace(made, rows=rows)
 
 
 def _what(counted: Counted, filters: Filters) -> str:

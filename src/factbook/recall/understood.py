@@ -5,22 +5,26 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from factbook import policy
 from factbook.errors import ReaderError
+from factbook.language.common_words import is_function_word
 from factbook.language.reader.read import read
 from factbook.language.reader.reading import Reading
-from factbook.model.facts import Hit, Millis
+from factbook.language.words import stem, words
+from factbook.model.facts import EpisodeKind, Hit, Millis
 from factbook.recall.commands import begins
 from factbook.recall.counted_questions import COMMAND, counted_question, kind_asked, what_of
 from factbook.recall.counting import Computed, Meant, compute, every_fact, meant, told
 from factbook.recall.measured import may_count
 from factbook.recall.query import content_terms
 from factbook.recall.query_intent import Cued, is_ours, own_directives, read_intent
+from factbook.recall.question_tree import GENERIC_STEMS
 from factbook.recall.time_anchors import find_anchor, window_of
-from factbook.recall.time_expressions import Window, find_window, without
+from factbook.recall.time_expressions import Window, find_window, local, to_ms, without
+from factbook.recall.time_points import midnight
 from factbook.recall.time_unread import unread_time
 from factbook.recall.time_usual import is_told_then, is_usual, may_be_told, may_be_usual
 from factbook.store.kinds import FACT
@@ -32,6 +36,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 _TOLD: Final = "turn"  # the kind of episode in which people tell of other times
+_ANYTHING: Final = GENERIC_STEMS | {stem("work")}  # "what did I do", "what did I work on"
 _NEAR: Final = 500  # facts on each side of a window among which the nearest day is looked for
 
 
@@ -40,6 +45,7 @@ class NearestDay(NamedTuple):
 
     at: Millis  # the first of it
     hits: int
+    what: str = "hit"  # or "record", where nothing at all lies in the window
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +53,7 @@ class Understood:
     """How a question was understood, and what was computed for it."""
 
     window: Window | None = None  # the time that it named
+    prompts: int = 0  # that lie in it, where all that was done then is asked for
     outside: bool = False  # nothing was found in that time: what is shown is from other times
     beyond: int = 0  # else: how many of the hits are from other times; they come last
     nearest: NearestDay | None = None  # then: where the nearest lies
@@ -85,10 +92,12 @@ def understood(
     if window is not None and hits and not any(within(hit.occurred_at, window) for hit in hits):
         outside = outside or told_then(question, window)
     if outside and window is not None and not none:
-        nearest = nearest_day([hit.occurred_at for hit in hits], window)
+        nearest = nearest_records(window, reads, filters)
+        nearest = nearest or nearest_day([hit.occurred_at for hit in hits], window)
     return Understood(
         window=window,
         outside=outside,
+        prompts=0 if outside or window is None else _prompts(question, window, reads, filters),
         beyond=0 if outside else beyond,
         nearest=nearest,
         unread=unread_asked(question, filters, now=now),
@@ -210,6 +219,54 @@ def nearest_day(moments: Iterable[Millis | None], window: Window) -> NearestDay 
     nearest = _day(min(known, key=lambda at: _distance(at, window)))
     there = [at for at in known if _day(at) == nearest]
     return NearestDay(at=there[0], hits=len(there))
+
+
+def nearest_records(window: Window, reads: Reads, filters: Filters) -> NearestDay | None:
+    """Return the day nearest to an empty window that has records; None where it is not empty."""
+    among = narrowed(filters, window)
+    if not filters.episodes_wanted or _newest(reads, among) is not None:
+        return None
+    before = after = None
+    if window.since is not None:
+        before = _newest(reads, replace(among, since=filters.since, until=window.since))
+    if window.until is not None:
+        after = _oldest(reads, replace(among, since=window.until, until=filters.until))
+    near = [at for at in (before, after) if at is not None]
+    if not near:
+        return None
+    start = midnight(local(min(near, key=lambda at: _distance(at, window))))
+    day = replace(among, since=to_ms(start), until=to_ms(start + timedelta(days=1)))
+    first = _oldest(reads, day)
+    there = len(reads.ids("episode", day))
+    return None if first is None else NearestDay(at=first, hits=there, what="record")
+
+
+def _newest(reads: Reads, filters: Filters) -> Millis | None:
+    found = next(iter(reads.episodes(filters, limit=1, newest_first=True)), None)
+    return None if found is None else found.occurred_at
+
+
+def _oldest(reads: Reads, filters: Filters) -> Millis | None:
+    """Return when the oldest episode is that passes, all from a moment on; by halves."""
+    low, high = filters.since or 0, _newest(reads, filters)
+    while high is not None and low < high:
+        middle = (low + high) // 2
+        earlier = _newest(reads, replace(filters, since=low, until=middle + 1))
+        low, high = (middle + 1, high) if earlier is None else (low, earlier)
+    return high
+
+
+def _prompts(question: str, window: Window, reads: Reads, filters: Filters) -> int:
+    """Return how many prompts lie in a window, where a question asks for all that was done then."""
+    asked = words(without(question, window))
+    if window.vague or not filters.episodes_wanted or not all(map(_is_anything, asked)):
+        return 0
+    then = replace(narrowed(filters, window), episode_kinds=(EpisodeKind.PROMPT,))
+    return len(reads.ids("episode", then))
+
+
+def _is_anything(word: str) -> bool:
+    return is_function_word(word.lower()) or stem(word.lower()) in _ANYTHING
 
 
 def _distance(at: Millis, window: Window) -> Millis:

@@ -76,7 +76,14 @@ _MEMORY: Final = _object(
     turn=_TURN,
     replaced_by=_TEXT,
 )
-_COUNTED: Final = _object(label=_TEXT, count=_WHOLE, newest=_MAYBE, facts=_list(_TEXT))
+_COUNTED: Final = _object(
+    ["failed_with"],
+    label=_TEXT,
+    count=_WHOLE,
+    failed_with=_TEXT,
+    newest=_MAYBE,
+    facts=_list(_TEXT),
+)
 _MEMORIES: Final = _object(
     ["note", "computed"],
     memories=_list(_MEMORY),
@@ -193,6 +200,7 @@ def _computed(counted: Computed) -> dict[str, object]:
             {
                 "label": shorten(row.label, _LABEL_CHARS),
                 "count": row.count,
+                **({"failed_with": shorten(row.why, _LABEL_CHARS)} if row.why else {}),
                 "newest": iso(row.newest_at),
                 "facts": [f"f{id_}" for id_ in row.facts[:_FACTS_NAMED]],
             }

@@ -61,10 +61,10 @@ _FIGURES: Final = (
 
 FORMS: Final[dict[str, str | Callable[[Any], Record]]] = {
     # what was read, and what is found in it
-    "Answer": "question window outside beyond nearest lacking unread unanchored computed predicates"
-    " waiting hits",
+    "Answer": "question window prompts outside beyond nearest lacking unread unanchored computed"
+    " predicates waiting hits",
     "Computed": "title measure predicate by total different rows",
-    "CountedRow": "label count newest_at facts:f took_ms",
+    "CountedRow": "label count newest_at facts:f why took_ms",
     "Evidence": _EVIDENCE,
     "Event": "at actor trigger op detail",
     "Fact": "id:f subject predicate object statement kind status confidence trust evidence_count"

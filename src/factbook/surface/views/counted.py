@@ -46,6 +46,11 @@ def computed(page: Page, counted: Computed) -> None:
         Column(
             "when" if ended else "last", lambda row: moment(row.newest_at), "dim", optional=True
         ),
+        *(
+            [Column("failed with", lambda row: text.one_line(row.why), most=40, optional=True)]
+            if any(row.why for row in rows)
+            else []
+        ),
         Column("fact", lambda row: f"f{row.facts[0]}" if row.facts else "", "dim", optional=True),
     ]
     page.table(columns, rows)
@@ -75,11 +80,22 @@ def remarks(said: Understood) -> list[str]:
             found.append(f"{none} in that time; {_nearest(said, 'fact')}.")
     elif said.outside:
         where = f" {window.phrase}" if window is not None else " in that time"
-        found.append(f"Nothing was found{where}; {_nearest(said, 'hit')}.")
+        what = "hit" if said.nearest is None else said.nearest.what
+        found.append(f"Nothing was found{where}; {_nearest(said, what)}.")
     elif said.beyond:
         others = "is" if said.beyond == 1 else "are"
         found.append(f"{count(said.beyond, 'hit')} {others} from other times, and last.")
+    if said.prompts > 1 and window is not None:
+        lie = f"{count(said.prompts, 'prompt')} lie in that time"
+        found.append(
+            f"{lie}; `factbook timeline{_option('since', window.since)}"
+            f"{_option('until', window.until)}` shows what was done."
+        )
     return found
+
+
+def _option(name: str, at: int | None) -> str:
+    return "" if at is None else f" --{name} {moment(at).removesuffix(' 00:00').replace(' ', 'T')}"
 
 
 def in_words(counted: Computed) -> str:
