@@ -74,7 +74,8 @@ def window_of(anchor: Anchor, reads: Reads, filters: Filters) -> Window | None:
     until = None if is_since else event.occurred_at
     if anchor.counted is not None:
         begin, end = offset(anchor.counted, day(local(event.occurred_at)))
-        since, until = begin and to_ms(begin), end and to_ms(end)
+        since = None if begin is None else to_ms(begin)
+        until = None if end is None else to_ms(end)
     return Window(
         since=since,
         until=until,
