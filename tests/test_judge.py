@@ -77,6 +77,40 @@ def test_what_somebody_did_once_ends_nothing(held: str, done: str) -> None:
     assert judged("I have a car", "I sold my car").relation is Relation.SUPERSEDES
 
 
+@pytest.mark.parametrize(
+    "frame",
+    [
+        "{}",
+        "The tenancy agreement says that {}",
+        "The brochure says {}",
+        "We were told by Ann that {}",
+        "According to the brochure, {}",
+        "Reminder: {}",
+        'The sign says "{}"',
+    ],
+)
+def test_whoever_says_so_two_of_a_series_stay_two_and_each_has_one_value(frame: str) -> None:
+    first, second = frame.format("stall 7 makes 40 waffles a day"), "stall 9 makes 55 waffles a day"
+    assert judged(first, frame.format(second)).rule == "series"
+    dearer = judged(first, frame.format("stall 7 makes 55 waffles a day"))
+    assert (dearer.relation, dearer.rule) == (Relation.CONTRADICTION, "number")
+    held, now = frame.format("the default is version 3"), frame.format("the default is version 4")
+    assert judged(held, now).relation is Relation.CONTRADICTION
+    spot = frame.format("the market is held in hall 3 on Mondays")
+    assert judged(spot, spot.replace("3", "4")).rule != "series"
+
+
+@pytest.mark.parametrize("frame", ["{}", "Our doctor says that {}", "I was told that {}"])
+def test_where_one_lives_says_nothing_of_another_whoever_says_so(frame: str) -> None:
+    held = frame.format("cousin Ida lives in Graz")
+    assert judged(held, frame.format("cousin Mia lives in Linz")).relation is Relation.DIFFERENT
+    moved = judged(held, frame.format("cousin Ida lives in Linz"))
+    assert (moved.relation, moved.rule) == (Relation.CONTRADICTION, "value")
+    # a word that holds one value ("doctor") among those who say so makes nothing hold one
+    needs = frame.format("the grey van needs oil"), frame.format("the white van needs tyres")
+    assert judged(*needs).relation is Relation.DIFFERENT
+
+
 def test_another_subject_is_another_matter() -> None:
     one, other = (
         JudgedClaim(text="Likes tea", subject="ann"),

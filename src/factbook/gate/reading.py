@@ -39,6 +39,7 @@ MAX_CHARS: Final = 4_000  # the same bound for texts without blanks
 class TextReading:
     """What is worth knowing of one text when it is held against another one."""
 
+    text: str  # as it was given
     normal: str  # the text in one case, blanks and closing stop aside
     words: tuple[LexiconEntry, ...]  # all but articles; a phrase of the lists is one
     order: tuple[str, ...]  # keys of the content words, in their order
@@ -52,6 +53,7 @@ class TextReading:
     names: frozenset[str]  # those written with a capital inside a sentence, and identifiers
     first: str  # the key of the first content word, "" for none
     label: str  # the number that tells it from others of a series: 10 of "Widget 10 is"; else ""
+    numbered: frozenset[str]  # the numbers that stand as a label may: right behind a content word
     values: tuple[str, ...]  # numbers, amounts, dates and times in canonical form, sorted
     bound: tuple[tuple[str, str], ...]  # (value, the content word that it counts or stands after)
     dates: frozenset[str]  # those of the values that are days, months or times of day
@@ -94,6 +96,7 @@ _LOCATIVE: Final = frozenset({"in", "on", "at", "inside", "within", "upon"})
 
 def read(text: str) -> TextReading:
     """Return everything worth knowing of one text; any string is legal."""
+    given = text
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text)
     chunks = text[:MAX_CHARS].split()
@@ -108,6 +111,7 @@ def read(text: str) -> TextReading:
     order = walk.order
     lowered = text.lower() if text.isascii() else text.casefold()
     return TextReading(
+        text=given,
         normal=" ".join(lowered.split()).rstrip(".! "),
         hinge=max(walk.hinge, 0),
         keys=frozenset(order),
@@ -155,6 +159,7 @@ class _Walk:
     role: str = ""
     agent: str = ""
     label: str = ""
+    numbered: set[str] = field(default_factory=set)
     after_stop: bool = True  # at the beginning of a sentence, where a capital says nothing
     scope: bool = False  # a negator reaches here
     ending: bool = False  # what follows is over
@@ -240,9 +245,11 @@ class _Walk:
                 value = f"{month.key}-{day:02d}"
                 self.skip = month is following
         dated = _DATE.fullmatch(value) is not None
-        if index == len(self.order) == 1 and following is not None and not (dated or self.skip):
+        if following is not None and not (dated or self.skip) and index - 1 in self.places[-1:]:
+            self.numbered.add(value)
             # "Keep 3 copies" counts; a noun that begins a text is told from others of its kind.
-            self.label = "" if opens_sentences(self.written[0]) else value
+            if index == 1 and not opens_sentences(self.written[0]):
+                self.label = value
         self._value(value, dated=dated)
         if self.skip or dated:
             self.role = ""  # else the preposition goes on to what is counted: "by two men"

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence, Set
 from typing import Final
 
 from factbook.gate.lexicon import tables
-from factbook.gate.reading import TextReading
+from factbook.gate.reading import TextReading, read
+from factbook.gate.trees import tree_of
 from factbook.language.words import stem, word_set
 
 # Words that make a claim hold one thing at a time: a place, a name, a person.
@@ -64,10 +65,21 @@ def one_thing(
     """
     if not _SLOTS.isdisjoint((*left, *right)):
         return False  # "lives in", "works in": what is said differs, and not what of
+    if not _one_value(old, new, left, right):
+        return False  # most pairs need no tree
+    return _one_value(*_claimed(old, new), left, right)
+
+
+def _one_value(
+    old: TextReading, new: TextReading, left: Sequence[str], right: Sequence[str]
+) -> bool:
+    """Say the same of texts without who says what they claim."""
     first, second = _roles_of(old, left), _roles_of(new, right)
     somewhere = old.copular and new.copular and first == {"in"}
     if not somewhere and not _holds_one(old, new, ONE_THING):
         return False
+    if _around(old, left) and _around(new, right):
+        return False  # "Anna lives in Oslo": of whom it is said differs as well
     if first != second or "of" in first:
         return False
     if not _AT_A_PLACE.isdisjoint(old.keys & new.keys) and not first <= _PLACED:
@@ -81,8 +93,30 @@ def one_thing(
 def of_a_series(old: TextReading, new: TextReading) -> bool:
     """Say whether both are about things that a number tells apart: widget 10 and widget 11.
 
-    "The" or "my" something is one thing all the same: "version 3 is the default".
+    "The" or "my" something is one thing all the same: "version 3 is the default". What a text
+    claims may stand behind who says so: "the lease says that flat 3 ...".
     """
+    if _series(old, new):
+        return True
+    if not (old.numbered - new.numbered and new.numbered - old.numbered):
+        return False  # most pairs need no tree
+    return _series(*_claimed(old, new))
+
+
+def _claimed(old: TextReading, new: TextReading) -> tuple[TextReading, TextReading]:
+    """Return the readings of what two texts claim, without who says so."""
+    cuts = [tree_of(reading.text).claim() for reading in (old, new)]
+    cut = max(cuts)
+    if old.text[:cut] == new.text[:cut]:  # what is understood of one holds for the other
+        cuts = [cut, cut]
+    first, second = (
+        read(reading.text[at:]) if at else reading
+        for reading, at in zip((old, new), cuts, strict=True)
+    )
+    return first, second
+
+
+def _series(old: TextReading, new: TextReading) -> bool:
     labels = old.label, new.label
     if not all(labels) or labels[0] == labels[1] or old.first != new.first:
         return False
@@ -146,6 +180,13 @@ def _follows(reading: TextReading, keys: Sequence[str]) -> bool:
     return reading.first not in keys and not any(
         key in keys for key in reading.order[: reading.hinge]
     )
+
+
+def _around(reading: TextReading, keys: Sequence[str]) -> bool:
+    """Say whether keys stand on both sides of a word that makes a claim hold one thing."""
+    placed = [at for at, key in enumerate(reading.order) if key in keys]
+    between = reading.order[placed[0] : placed[-1]] if placed else ()
+    return not ONE_THING.isdisjoint(between)
 
 
 def _leads(reading: TextReading, keys: Sequence[str]) -> bool:
