@@ -192,6 +192,25 @@ def test_what_is_not_there_is_said(tmp_path: Path) -> None:
             memory.ingest([tmp_path / "empty"])
 
 
+def test_an_empty_list_is_nothing_to_read_and_one_path_is_a_path(
+    tmp_path: Path, logs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("CLAUDE_CONFIG_DIR", raising=False)
+    shutil.copytree(logs, tmp_path / "home" / ".claude" / "projects" / "-x")
+    with open_memory(tmp_path) as memory:
+        assert memory.ingest([], owner="anna").files == []
+        assert memory.ingest((tmp_path / "exports-typo").glob("*.jsonl"), owner="anna").files == []
+        assert memory.ingest([], owner="anna", kind="note").files == []
+        assert memory.sources.read_rule_files([], owner="anna").files == []
+        assert memory.stats().counts["episodes"] == 0
+        one = min(logs.iterdir())
+        assert memory.ingest(one, owner="anna").receipt.episodes
+        assert memory.ingest(str(one), owner="anna").receipt.episodes == 0
+        assert len(memory.ingest().files) == len(list(logs.iterdir()))  # where agents put them
+        assert memory.check() == []
+
+
 def test_progress_adds_up_to_the_size_of_the_files(tmp_path: Path, logs: Path) -> None:
     done: list[int] = []
     total = sum(path.stat().st_size for path in logs.iterdir())

@@ -115,7 +115,7 @@ def test_a_text_is_a_note_only_where_somebody_says_so(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="session_log, conversation, note, summary"):
         discover([folder], kind="poem")
     with pytest.raises(UsageError, match="name the files or folders"):
-        discover([], kind=NOTE)
+        discover(kind=NOTE)
     with pytest.raises(PathMissing):
         discover([tmp_path / "gone.md"])
     with pytest.raises(NoLogsFound):

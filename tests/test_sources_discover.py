@@ -171,7 +171,7 @@ def test_no_link_leads_out_of_the_folders_of_the_hosts(
     (tmp_path / "elsewhere").mkdir()
     write(tmp_path / "elsewhere" / "2.jsonl", claude("user", "secret"))
     (projects / "-x").symlink_to(tmp_path / "elsewhere", target_is_directory=True)
-    found = discover([])
+    found = discover()
     assert [one.path for one in found.files] == [mine]
     assert found.skipped == [(projects / "-x", LEADS_OUT)]
 
@@ -183,7 +183,7 @@ def test_the_folders_of_the_hosts_are_the_default(
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
     with pytest.raises(NoLogsFound, match=r"\.claude/projects"):
-        discover([])
+        discover()
     for place, record in [
         (".claude/projects/-x", claude("user", "hi")),
         (".codex/sessions/2026/11/14", codex("session_meta", id="x")),
@@ -193,10 +193,10 @@ def test_the_folders_of_the_hosts_are_the_default(
     ]:
         (tmp_path / place).mkdir(parents=True)
         write(tmp_path / place / "1.jsonl", record)
-    assert [one.host for one in discover([]).files] == [CLAUDE, CODEX, GEMINI]
+    assert [one.host for one in discover().files] == [CLAUDE, CODEX, GEMINI]
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "elsewhere"))
     monkeypatch.setenv("CODEX_HOME", "~/codex-home")
-    paths = [one.path.relative_to(tmp_path).parts[0] for one in discover([]).files]
+    paths = [one.path.relative_to(tmp_path).parts[0] for one in discover().files]
     assert paths == ["elsewhere", "codex-home", ".gemini"]
 
 

@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from factbook.recall.query_expansion import Associations
     from factbook.search_providers.base import SearchProvider
     from factbook.search_providers.config import SearchConfig
+    from factbook.sources.discover import Paths
     from factbook.sources.session_log import Discovery
 
 __all__ = ["Memory", "Stats"]
@@ -378,7 +379,7 @@ class Memory:
 
     def ingest(
         self,
-        paths: Sequence[str | os.PathLike[str]] = (),
+        paths: Paths | None = None,
         *,
         discovery: Discovery | None = None,
         progress: Callable[[int], None] | None = None,
@@ -388,6 +389,8 @@ class Memory:
     ) -> IngestReport:
         """Read logs, chats and notes from where the last run stopped, and write what they say.
 
+        `paths` are files and folders, one or several; an empty list is nothing to read. Only
+        without them are the logs of the agents on this machine read, where agents put them.
         `workers` processes read beside this one; None lets the amount of work decide, 0 is none.
         `owner` is whom they are about, where a file does not say; one file may be read for two
         owners. `kind` ("session_log", "conversation", "note" or "summary") says what the files

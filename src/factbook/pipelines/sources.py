@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -60,7 +59,7 @@ from factbook.recall.understood import (
     understood,
     window_asked,
 )
-from factbook.sources.discover import discover
+from factbook.sources.discover import Paths, discover, each
 from factbook.sources.project_languages import languages_in
 from factbook.store.derived.facts import fact_by_id
 from factbook.store.derived.ledger import evidence_of, rejections
@@ -100,32 +99,30 @@ class Sources:
 
     def discover(
         self,
-        paths: Sequence[str | os.PathLike[str]] = (),
+        paths: Paths | None = None,
         *,
         owner: str = ME,
         kind: str | None = None,
     ) -> Discovery:
-        """Find what can be read in files and folders; without any, where the agents put their logs.
+        """Find what can be read: where agents put their logs, or in the files and folders given.
 
-        `owner` and `kind` are those of `ingest`.
+        `paths`, `owner` and `kind` are those of `ingest`.
         """
         return discover(paths, owner=owner, kind=kind)
 
-    def read_rule_files(
-        self, paths: Sequence[str | os.PathLike[str]] = (), *, owner: str = ME
-    ) -> IngestReport:
+    def read_rule_files(self, paths: Paths | None = None, *, owner: str = ME) -> IngestReport:
         """Read the rules in the files that agents load (CLAUDE.md, AGENTS.md and the like).
 
-        `paths` are such files, or folders of projects; without any, those of the projects that
-        sessions name, and those that hold everywhere. Files that are as they were are passed over.
-        Raises UsageError for a path that no file can have, and ReaderError where the reader cannot
-        be loaded.
+        `paths` are such files, or folders of projects, one or several; an empty list is none.
+        Without them, those of the projects that sessions name, and those that hold everywhere.
+        Files that are as they were are passed over. Raises UsageError for a path that no file can
+        have, and ReaderError where the reader cannot be loaded.
         """
         from factbook.pipelines.rule_files import known_rule_files, read_rule_files
         from factbook.sources.rule_files import rule_files_at
 
         known = known_rule_files(self._context, owner=owner)
-        files = rule_files_at(paths, known) if paths else known
+        files = known if paths is None else rule_files_at(each(paths), known)
         return read_rule_files(self._context, files, owner=owner)
 
     def record(self, source: Source, episodes: Sequence[Episode]) -> Receipt:

@@ -7,7 +7,7 @@ where somebody says so: by naming the file itself, or its kind.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
@@ -29,13 +29,21 @@ from factbook.sources.session_log import Discovery, LogFile
 from factbook.sources.session_log import discover as discover_logs
 from factbook.sources.session_log.discover import SUFFIXES, detect, is_text
 
+Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
+"""One path, or several."""
+
 _NOTES: Final = "notes"  # the host of notes and summaries: nobody's format
 
 
-def discover(
-    paths: Sequence[str | os.PathLike[str]], *, owner: str = ME, kind: str | None = None
-) -> Discovery:
-    """Return what can be read in the given files and folders; without any, in the hosts' own.
+def each(paths: Paths) -> list[Path]:
+    """Return the paths that are given: one, or several."""
+    return [Path(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
+
+
+def discover(paths: Paths | None = None, *, owner: str = ME, kind: str | None = None) -> Discovery:
+    """Return what can be read in files and folders; where none are asked for, in the hosts' own.
+
+    An empty list is nothing to read.
 
     `owner` is whom it is about, where a file does not say. `kind` (one of `files.KINDS`) says what
     the files are, where their content does not; a folder of notes is read only with it. Raises
@@ -44,8 +52,8 @@ def discover(
     """
     if kind is not None and kind not in KINDS:
         raise UsageError(detail=f"{kind!r} is no kind of source; it is one of {', '.join(KINDS)}")
-    roots = [Path(path).expanduser() for path in paths]
-    if kind is not None and kind != SESSION_LOG and not roots:
+    roots = None if paths is None else [path.expanduser() for path in each(paths)]
+    if kind is not None and kind != SESSION_LOG and roots is None:
         raise UsageError(detail=f"name the files or folders that are of the kind {kind}")
     if kind == SESSION_LOG or not roots:
         return discover_logs(roots, owner=owner)

@@ -69,14 +69,14 @@ def is_log_name(path: str) -> bool:
 
 
 def discover(
-    paths: Sequence[Path],
+    paths: Sequence[Path] | None = None,
     *,
     wanted: Callable[[str], bool] = is_log_name,
     hosts: Callable[[bytes], str] | None = None,
     others: Callable[[Path, bytes], LogFile | None] | None = None,
     owner: str = ME,
 ) -> Discovery:
-    """Return the logs in the given files and folders; without any, in the hosts' own folders.
+    """Return the logs in the given files and folders; where none are asked for, in the hosts' own.
 
     The order is that of the paths, within a folder by name. A log that is named brings those of
     its sub-agents along. A file that is reached twice counts once. Where a link leads out of what
@@ -84,11 +84,17 @@ def discover(
     a file in a folder is looked at, `hosts` by its first bytes who wrote it, and `others` knows
     files that no host wrote. `owner` is whom they are about.
 
-    Raises PathMissing, PathUnreadable (for a path that was given), NoLogsFound.
+    An empty list of paths is nothing to read: only None means the hosts' own folders. Raises
+    PathMissing, PathUnreadable (for a path that was given), NoLogsFound.
     """
     hosts = hosts or detect
-    where = [Path(path).expanduser() for path in paths] or default_folders()
-    roots = where if paths else [folder for folder in where if folder.is_dir()]
+    if paths is None:
+        where = default_folders()
+        roots = [folder for folder in where if folder.is_dir()]
+    elif not paths:
+        return Discovery()
+    else:
+        roots = where = [Path(path).expanduser() for path in paths]
     for root in roots:
         _check(root)
     discovery = Discovery()

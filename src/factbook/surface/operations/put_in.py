@@ -78,7 +78,7 @@ def ingest(
             embedded, interrupted = _embed(run, limit=None)
             if not interrupted:
                 if kind is None:
-                    report.add(run.memory.sources.read_rule_files(paths, owner=owner))
+                    report.add(run.memory.sources.read_rule_files(paths or None, owner=owner))
                 with _told_where_stopped(run):
                     run.memory.read_directives()
                 rules_embedded, interrupted = _embed(run, limit=None)
@@ -115,7 +115,7 @@ def _discover(paths: Sequence[Path], *, owner: str, kind: str | None) -> Discove
     if paths and not rest:
         return Discovery()
     try:
-        discovery = discover(rest, owner=owner, kind=kind)
+        discovery = discover(rest or None, owner=owner, kind=kind)
     except NoLogsFound:
         if kind is not None or not rule_files_at(rest):
             raise
