@@ -1016,6 +1016,7 @@ def test_output_to_a_full_disk_is_an_error(filled: tuple[Cli, Path]) -> None:
         )
     assert ended.returncode == 1
     assert "could not be written" in ended.stderr
+    assert "nothing was changed" not in ended.stderr  # a command that writes has done so by then
     assert ended.stderr.count("\n") == 1
 
 

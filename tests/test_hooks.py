@@ -333,6 +333,12 @@ def test_other_events_are_nothing_to_it(client: Client, name: str) -> None:
     assert not Path(folder_of(client.db)).exists()
 
 
+def test_a_prompt_with_a_byte_that_is_no_letter_is_answered(client: Client) -> None:
+    event = client.event("UserPromptSubmit", prompt="is a hazelnut spread for the allergic? @@")
+    done = client.run(event.replace(b"@@", b"\xe9t\xe9"))
+    assert "I am allergic to hazelnuts." in client.answered(done, "UserPromptSubmit")
+
+
 @pytest.mark.parametrize(
     "stdin",
     [

@@ -443,7 +443,9 @@ def test_the_user_s_quoted_words_make_a_memory_theirs(tmp_path: Path) -> None:
         memory.add_turn(SAID, session="s1")
         memory.add_turn("set my timezone to Europe/Berlin please", session="s1")
     with Server(path) as server:
+        assert server.call("remember", text="The user uses pnpm.")["stored"] == 1
         made = server.call("remember", text="The user uses pnpm.", quote="i always use pnpm")
+        assert (made["stored"], made["updated"]) == (0, 1)
         assert made["facts"][0]["confidence"] == 0.95
         ops = [{"op": "set", "fact_key": "user.timezone", "value": "Europe/Berlin"}]
         done = server.call("apply_facts", ops=ops, quote="set my timezone to Europe/Berlin")

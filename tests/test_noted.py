@@ -102,6 +102,14 @@ def test_words_that_were_pasted_are_no_quote(memory: Memory) -> None:
     assert "stands in no prompt" in noted.say
 
 
+def test_a_quote_from_within_a_wish_is_said_to_be_there(memory: Memory) -> None:
+    memory.add_turn("please write down that our test rig is named Otter", session="s2")
+    noted = memory.review.note("Our test rig is named Otter.", quote="our test rig is named Otter")
+    assert noted.trust is Trust.DERIVED
+    assert "stands in no prompt" not in noted.say
+    assert "quote all that they wrote" in noted.say
+
+
 @pytest.mark.parametrize(
     ("said", "text", "quote"),
     [

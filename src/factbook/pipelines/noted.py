@@ -61,6 +61,13 @@ _FORGOT_TOO_MANY: Final = (
 )
 _REASON_CHARS: Final = 200
 _RULE: Final = "noted"
+_IN_NO_PROMPT: Final = (
+    "The quote stands in no prompt of the user that was recorded, as their own words."
+)
+_ONLY_GIVEN: Final = (
+    "A prompt of the user holds the quote, but only within what they ask for or name there: quote"
+    " all that they wrote."
+)
 _METHOD: Final = "A model said so of its own accord"
 _QUOTED: Final = "A model said so, and the quoted words of its owner say it"
 _WORD: Final = re.compile(r"\w+")
@@ -120,7 +127,8 @@ def note(
     if quote.strip():
         heard = prompt_with(context, quote, owner)
         if heard is None:
-            why = "The quote stands in no prompt of the user that was recorded, as their own words."
+            part = prompt_with(context, quote, owner, values=True)
+            why = _ONLY_GIVEN if part else _IN_NO_PROMPT
         else:
             episode, start, end = heard
             why = _not_said(said, episode.text, start, end)

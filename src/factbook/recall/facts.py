@@ -29,7 +29,10 @@ def fact_of(context: Context, fact_id: int, owner: str | Everyone) -> Fact:
     fact = fact_by_id(context.store, fact_id)
     if fact is None or owner not in (fact.owner, EVERYONE):
         raise NotFound(
-            what="fact", name=fact_id, hint="`factbook facts` lists the facts with their ids."
+            what="fact",
+            name=fact_id,
+            hint="`factbook facts` lists the facts with their ids, and the tool `search_memory`"
+            " finds them.",
         )
     return fact
 

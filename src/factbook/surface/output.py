@@ -208,8 +208,9 @@ class Screen(Page):
             if error.errno == errno.EPIPE:
                 raise ReaderGone from error
             raise FactbookError(
-                detail=f"the output could not be written ({error.strerror}); nothing was changed by"
-                " that, make room or name another place and run it again"
+                detail=f"the output could not be written ({error.strerror}); what the command was"
+                " to change is changed all the same: make room or name another place, and look"
+                " before you run it again"
             ) from error
 
 

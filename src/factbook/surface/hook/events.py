@@ -39,7 +39,8 @@ def run(deadline: Deadline) -> None:
     from factbook.surface.hook import START_DEADLINE_S
 
     options = _options(sys.argv[1:])
-    event = json.loads(_input())
+    given = _input()  # a prompt may hold what is no letter of its encoding
+    event = json.loads(given.decode(json.detect_encoding(given), errors="replace"))
     name, session = event.get("hook_event_name"), event.get("session_id")
     db = database(options.get("db", ""))
     if options.get("key-file"):

@@ -85,7 +85,7 @@ def doctor(
     rebuild_typed: bool = False,
     model: Llm = Llm(),  # noqa: B008 - frozen, and its fields are the options
 ) -> Outcome:
-    """Examine database, embedder, clients, key and disk, or one of model, searching and client.
+    """Examine database, embedder, clients, key and disk, or what an option names alone.
 
     Args:
         llm: Only the configured language model: what answers, and what it can do. Makes a few small

@@ -540,6 +540,7 @@ def receipt_record(
     return (
         _empty_receipt()
         | {name: counts[name] for name in _COUNTS}
+        | {"updated": receipt.updated + receipt.supported}  # new evidence changes a fact as well
         | {"facts": [_fact_record(fact) for fact in known]}
         | ({"note": note} if note else {})
     )
