@@ -27,6 +27,7 @@ from factbook.recall.turns import TurnWords, bearing_parts, best_part, joined_pa
 from factbook.store.rows import Filters
 from factbook.surface.operations import tools
 from factbook.surface.operations.base import TOOLS
+from factbook.surface.operations.tools import within
 from factbook.testing import FrozenClock, sample_episode, sample_source
 from mcp_client import Server
 
@@ -152,6 +153,20 @@ def test_one_request_is_one_hit_with_what_answers_it(log: Log) -> None:
     assert ANSWERED in hit.text
     assert "changed: /home/ann/shop/importer.py" in hit.text
     assert not any(ASKED in passage for passage in turn.passages)  # it stands above them
+
+
+def test_what_was_asked_is_the_word_of_who_asked(log: Log) -> None:
+    kept = "please keep in mind that my kiln of the pottery stands in bay 9"
+    log.goes_on(*importer(), typed("u3", kept))
+    (hit,) = [hit for hit in log.memory.recall("Which bay has the kiln?").hits if kept in hit.text]
+    assert (hit.by, hit.trust, hit.confidence) == ("the owner", Trust.DIRECT, 1.0)
+    (hit,) = [h for h in log.memory.recall("importer of the depot").hits if h.predicate == "turn"]
+    assert (hit.by, hit.trust) == ("the assistant", Trust.EXTERNAL)  # its reply is shown as well
+    told = within(20_000, [hit])[0]
+    assert (told["text"], told["by"], told["trust"]) == (ASKED, "the owner", "external")
+    turn = told["turn"]
+    assert isinstance(turn, dict)
+    assert (turn["by"], turn["asked_trust"]) == ("the assistant", "direct")
 
 
 def test_a_long_prompt_does_not_answer_itself(log: Log) -> None:

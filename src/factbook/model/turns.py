@@ -34,6 +34,8 @@ class Turn:
     began: Millis | None
     until: Millis | None
     trust: str = "derived"  # of the least trusted record that is shown
+    asked_by: str = ""  # whose word what was asked is, as `Hit.by`; empty where that is not known
+    asked_trust: str = ""  # and how far that is trusted
 
 
 def as_text(turn: Turn) -> str:

@@ -170,6 +170,7 @@ class Showing:
             episodes,
         )
         told: dict[object, Turn] = dict(zip(of_log, read, strict=True))
+        prompts = self._store.episodes_by_id([turn[0][0] for turn in of_log.values()])
         over = replaced(
             self._store, {shown[0][1].episode for shown in groups.values()} & taken_back
         )
@@ -190,7 +191,7 @@ class Showing:
                 hit = self._episode_hit(episodes[first.id], text, score, span)
                 hit = replace(hit, replaced_by=over.get(first.id))
             if turn is not None:
-                hit = _of_turn(hit, turn)
+                hit = _of_turn(hit, turn, prompts.get(int(turn.id[1:])))
             hits.append(replace(hit, bearing=round(most[key], 3)))
         return hits
 
@@ -299,11 +300,29 @@ class Showing:
         )
 
 
-def _of_turn(hit: Hit, turn: Turn) -> Hit:
+def _of_turn(hit: Hit, turn: Turn, prompt: StoredEpisode | None) -> Hit:
     """Return a hit whose text is what is shown of its turn.
 
-    An agent, its owner and its tools speak in it, so it is as trusted as the least of them.
+    An agent, its owner and its tools speak in it, so it is as trusted as the least of them; where
+    nothing but its prompt is shown, that one speaks.
     """
+    said = episode_hit(prompt, text=prompt.text) if prompt is not None and turn.asked else None
+    if said is not None:
+        turn = replace(turn, asked_by=said.by, asked_trust=str(said.trust))
+    whole = _whole_turn(hit, turn)
+    if said is None or turn.passages or turn.ended or turn.outcome or turn.files:
+        return whole
+    return replace(
+        whole,
+        confidence=said.confidence,
+        trust=said.trust,
+        role=said.role,
+        speaker=said.speaker,
+        overheard=((0, len(whole.text)),) if said.overheard else (),
+    )
+
+
+def _whole_turn(hit: Hit, turn: Turn) -> Hit:
     return replace(
         hit,
         id=turn.id,

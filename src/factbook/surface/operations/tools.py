@@ -54,7 +54,7 @@ def _object(optional: Sequence[str] = (), **fields: Mapping[str, object]) -> dic
 
 
 _TURN: Final = _object(
-    ["ended", "outcome", "files"],
+    ["ended", "outcome", "files", "by", "asked_trust"],
     passages=_list(_TEXT),
     ended=_TEXT,
     outcome=_TEXT,
@@ -62,6 +62,8 @@ _TURN: Final = _object(
     records=_WHOLE,
     session=_TEXT,
     bears=_SHARE,
+    by=_TEXT,
+    asked_trust=_TEXT,
 )
 _MEMORY: Final = _object(
     ["turn", "replaced_by"],
@@ -478,7 +480,11 @@ def _turn_record(hit: Hit, turn: Turn) -> dict[str, object]:
     told |= {"outcome": turn.outcome} if turn.outcome else {}
     told |= {"files": list(turn.files[: policy.TURN_FILES])} if turn.files else {}
     told |= {"records": turn.records, "session": hit.session, "bears": hit.bearing}
-    return {**memory_record(hit), "text": turn.asked, "turn": told}
+    record = {**memory_record(hit), "text": turn.asked, "turn": told}
+    if turn.asked_by:  # what was asked is one's word, and what came of it another's
+        told |= {"by": record["by"], "asked_trust": turn.asked_trust}
+        record["by"] = turn.asked_by
+    return record
 
 
 def _size(record: Mapping[str, object]) -> int:
