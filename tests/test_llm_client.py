@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import pickle
 import socket
 import threading
 import time
@@ -15,12 +16,13 @@ import orjson
 import pytest
 from pydantic import BaseModel, ConfigDict, Field
 
+from factbook import policy
 from factbook.errors import ModelError, ModelFailure, UsageError
 from factbook.llm.base import Message, ModelCall
 from factbook.llm.client import Client, base_url, open_llm
 from factbook.llm.config import ModelConfig
 from factbook.testing.bad_answers import BAD_ANSWERS, ODD_ANSWERS, BadAnswer
-from factbook.testing.model_server import ModelServer, Reply
+from factbook.testing.model_server import ModelServer, Reply, Request
 from rows import every
 
 PROVIDERS = ("openai", "ollama")
@@ -449,3 +451,161 @@ def test_tls_to_a_server_without_it_is_a_failure_to_connect(server: ModelServer)
     url = server.url.replace("http://", "https://")
     llm = open_llm(ModelConfig(provider="openai", url=url), environ={})
     assert fails(llm).kind is ModelFailure.CONNECT
+
+
+# --- what a server does not take ------------------------------------------------------------------
+
+
+class Picky:
+    """A script that refuses parts of a request with status 400, as servers word it."""
+
+    def __init__(self, *refusals: tuple[str, str, str]) -> None:
+        self.refusals = refusals  # (key of the body, part of its value, what is said)
+
+    def __call__(self, request: Request) -> Reply:
+        for key, part, said in self.refusals:
+            if key in request.body and part in json.dumps(request.body[key]):
+                return Reply.status(400, said)
+        return Reply.json(GOOD)
+
+
+SCHEMA_ONLY = ("response_format", "json_object", "'response_format.type' must be 'json_schema'")
+NO_SCHEMA = ("response_format", "json_schema", "This response_format type is unavailable now")
+NO_ZERO = ("temperature", "0.0", "Unsupported value: 'temperature' does not support 0.0")
+OTHER_LIMIT = ("max_tokens", "", "'max_tokens' is not supported. Use 'max_completion_tokens'.")
+NO_LIMIT = ("max_tokens", "", "max_tokens is too large: at most 100 completion tokens")
+
+
+@every(
+    ("refusals", "form", "left_out"),
+    [
+        ([], "json_schema", ["max_completion_tokens"]),
+        ([NO_SCHEMA], "json_object", ["max_completion_tokens"]),
+        ([NO_SCHEMA, SCHEMA_ONLY], None, ["max_completion_tokens"]),
+        ([NO_ZERO], "json_schema", ["temperature", "max_completion_tokens"]),
+        ([OTHER_LIMIT], "json_schema", ["max_tokens"]),
+        ([NO_LIMIT], "json_schema", ["max_tokens", "max_completion_tokens"]),
+        ([OTHER_LIMIT, NO_ZERO, NO_SCHEMA], "json_object", ["max_tokens", "temperature"]),
+    ],
+)
+def test_what_is_refused_by_name_is_left_out_from_then_on(
+    refusals: list[tuple[str, str, str]], form: str | None, left_out: list[str]
+) -> None:
+    with ModelServer(Picky(*refusals)) as picky:
+        config = ModelConfig(provider="openai", model=f"picky{len(refusals)}", url=picky.url)
+        meter = Meter()
+        found = open_llm(config, environ={}, meter=meter).ask(PROMPT, Answer, purpose="typed")
+        assert found.items[0].text == "They like tea."
+        assert len(picky.requests) == len(refusals) + 1
+        assert len(meter.calls) == 1
+        again = open_llm(config, environ={})  # of the same process
+        again.ask(PROMPT, Answer, purpose="typed")
+        assert len(picky.requests) == len(refusals) + 2
+        body = picky.requests[-1].body
+        assert body.get("response_format", {}).get("type") == form
+        assert not set(left_out) & set(body)
+        first = body["messages"][0]
+        assert [message["role"] for message in body["messages"]] == [one.role for one in PROMPT]
+        assert ("JSON schema" in first["content"]) is (form != "json_schema")
+        list(again.stream(PROMPT))
+        assert not set(left_out) & set(picky.requests[-1].body)
+
+
+@every(
+    ("code", "said"),
+    [
+        (400, "the messages are not as they should be"),
+        (400, "Invalid schema for response_format 'Answer': In context=(), ..."),
+        (500, "response_format broke the server"),
+        (401, "no temperature for you"),
+    ],
+)
+def test_what_is_refused_for_another_reason_is_not_asked_again(code: int, said: str) -> None:
+    with ModelServer(Reply.status(code, said)) as server:
+        error = fails(client(server, "openai"))
+        assert (error.kind, len(server.requests)) == (ModelFailure.HTTP, 1)
+
+
+def test_a_stream_leaves_out_what_is_refused() -> None:
+    with ModelServer(Picky(NO_ZERO)) as picky:
+        pieces = list(client(picky, "openai", model="stream").stream(PROMPT))
+        assert "They like tea." in "".join(piece.text for piece in pieces)
+        assert len(picky.requests) == 2
+
+
+def test_an_answer_has_a_limit_that_leaves_the_prompt_its_room(server: ModelServer) -> None:
+    server.script = Reply.json(GOOD)
+
+    def limit(letters: int, **settings: Any) -> int:
+        prompt = [Message(role="user", content="a" * letters)]
+        client(server, "openai", **settings).ask(prompt, Answer, purpose="typed")
+        return int(server.requests[-1].body["max_tokens"])
+
+    assert limit(1_000, num_ctx=100_000) == policy.LLM_ANSWER_TOKENS
+    assert 2_000 < limit(1_000, num_ctx=3_000) < 2_500
+    assert limit(10_000, num_ctx=3_000) == policy.LLM_LEAST_TOKENS
+
+
+# --- whose failure it is --------------------------------------------------------------------------
+
+
+@every("provider", ["openai", "ollama"])
+@every(
+    ("reply", "endpoint", "advice"),
+    [
+        (Reply.status(401), True, "the key"),
+        (Reply.status(402), True, "nothing left to spend"),
+        (Reply.status(403), True, "the key"),
+        (Reply.status(404), True, "no such model"),
+        (Reply.status(408), True, "ask again later"),
+        (Reply.status(429, headers={"Retry-After": "20"}), True, "later, in 20 seconds"),
+        (Reply.status(503, "Loading model"), True, "Loading model; the server is not ready"),
+        (Reply.status(500), True, "ask again later"),
+        (Reply.hang(), True, "raise timeout_s"),
+        (Reply.status(400, "bad request"), False, "bad request"),
+        (Reply.status(400, "the input exceeds the context length"), False, "larger than"),
+        (Reply.hang(Reply.json(GOOD)), False, "no complete answer"),
+        (Reply.drop(Reply.json(GOOD)), False, "broke"),
+        (Reply.text("Nothing found."), False, "begins"),
+        (Reply.truncated("{"), False, "token limit"),
+        (Reply.refusal(), False, ""),
+    ],
+)
+def test_a_failure_tells_whether_it_is_the_endpoints(
+    server: ModelServer, provider: str, reply: Reply, endpoint: bool, advice: str
+) -> None:
+    server.script = reply
+    error = fails(client(server, provider, timeout_s=0.4))
+    assert error.endpoint is endpoint
+    assert advice in str(error)
+    assert pickle.loads(pickle.dumps(error)).endpoint is endpoint
+
+
+@every(
+    ("header", "wait_s"),
+    [
+        ("20", 20),
+        (" 7 ", 7),
+        ("0", 0),
+        ("999999", policy.RETRY_AFTER_S),
+        ("-5", 0),
+        ("soon", 0),
+        ("Wed, 21 Oct 2015 07:28:00 GMT", 0),
+        ("Fri, 21 Oct 2195 07:28:00 GMT", policy.RETRY_AFTER_S),
+    ],
+)
+def test_a_server_that_asks_for_a_pause_has_it(header: str, wait_s: float) -> None:
+    with ModelServer(Reply.status(429, headers={"Retry-After": header})) as busy:
+        now = [1_700_000_000_000]
+        config = ModelConfig(provider="openai", url=busy.url)
+        meter = Meter()
+        llm = open_llm(config, environ={}, clock=lambda: now[0], meter=meter)
+        assert fails(llm).wait_s == wait_s
+        busy.script = Reply.json(GOOD)
+        if wait_s:
+            error = fails(llm)
+            assert error.endpoint
+            assert "nothing was sent" in str(error)
+            assert (len(busy.requests), len(meter.calls)) == (1, 1)
+        now[0] += int(wait_s * 1000)
+        assert outcome(llm) == "ok"

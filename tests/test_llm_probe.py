@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 from factbook.llm.base import ModelCall
 from factbook.llm.config import EmbedConfig, ModelConfig
 from factbook.llm.probe import Probe, probe, probe_embedder
-from factbook.testing.model_server import ModelServer, Reply, word_vectors
+from factbook.testing.model_server import ModelServer, Reply, Request, word_vectors
 
 RAIN = {"sky": "rain", "degrees": 9, "words": ["wet", "grey"], "wind": None}
 MODEL = "qwen2.5:7b-instruct"
@@ -132,6 +133,25 @@ def test_usage_that_is_not_told_is_told(server: ModelServer) -> None:
     server.script = Reply.json(RAIN, tokens=(1_000, 100))
     text = line(found(server, "openai", price_in=1.0, price_out=10.0), "usage")[1]
     assert "1,000 tokens of prompt and 100 of answer, 0.002000 USD" in text
+
+
+def test_what_a_server_does_not_take_is_told(server: ModelServer) -> None:
+    assert "request" not in {finding.name for finding in found(server, "openai").findings}
+
+    def script(request: Request) -> Reply:
+        if request.body.get("temperature") == 0:
+            return Reply.status(400, "'temperature' does not support 0.0 with this model.")
+        if "response_format" in request.body:
+            return Reply.status(400, "response_format is not supported")
+        return Reply.text(f"```json\n{json.dumps(RAIN)}\n```")
+
+    server.script = script
+    done = found(server, "openai")
+    assert done.ok
+    ok, text = line(done, "request")
+    assert ok is None
+    assert "the schema stands in the prompt, with no form of the answer" in text
+    assert "the temperature is the server's own" in text
 
 
 def test_plain_http_to_another_machine_is_told() -> None:

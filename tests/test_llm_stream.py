@@ -195,6 +195,52 @@ def test_a_reader_that_stops_closes_the_connection_and_is_counted(
     assert call.prompt_tokens > 0
 
 
+WHOLE = {
+    "id": "chatcmpl-1",
+    "choices": [
+        {"index": 0, "message": {"role": "assistant", "content": TEXT}, "finish_reason": "stop"}
+    ],
+    "usage": {"prompt_tokens": 40, "completion_tokens": 20},
+}
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+def test_a_whole_answer_in_the_place_of_a_stream_is_read(
+    server: ModelServer, indent: int | None
+) -> None:
+    server.script = Reply.raw(json.dumps(WHOLE, indent=indent).encode())
+    meter = Meter()
+    pieces = list(client(server, "openai", meter).stream(PROMPT))
+    assert "".join(piece.text for piece in pieces) == TEXT
+    assert (meter.calls[0].prompt_tokens, meter.calls[0].answer_tokens) == (40, 20)
+
+
+def test_a_whole_answer_may_ask_for_tools_or_fail(server: ModelServer) -> None:
+    function = {"name": "search_memory", "arguments": "{}"}
+    message = {"content": None, "tool_calls": [{"id": "c-1", "function": function}]}
+    choice = {"message": message, "finish_reason": "tool_calls"}
+    server.script = Reply.raw(json.dumps({"choices": [choice]}).encode())
+    (piece,) = client(server, "openai").stream(PROMPT, [SEARCH])
+    assert [(call.id, call.name) for call in piece.calls] == [("c-1", "search_memory")]
+    cut = {"choices": [{**choice, "message": {"content": TEXT}, "finish_reason": "length"}]}
+    server.script = Reply.raw(json.dumps(cut).encode())
+    assert failing(client(server, "openai").stream(PROMPT)) == (ModelFailure.TRUNCATED, TEXT)
+    server.script = Reply.raw(b'{"choices": [{"text": "of an older protocol"}]}')
+    assert failing(client(server, "openai").stream(PROMPT)) == (ModelFailure.HTTP, "")
+
+
+def test_usage_may_come_without_choices(server: ModelServer) -> None:
+    said = {"choices": [{"delta": {"content": TEXT}, "finish_reason": "stop"}]}
+    events = [said, {"usage": WHOLE["usage"]}]
+    server.script = Reply.raw(b"".join(b"data: %s\n\n" % json.dumps(e).encode() for e in events))
+    meter = Meter()
+    pieces = list(client(server, "openai", meter).stream(PROMPT))
+    assert "".join(piece.text for piece in pieces) == TEXT
+    assert meter.calls[0].answer_tokens == 20
+    server.script = Reply.raw(b'data: {"id": "c"}\n\n')  # neither choices nor usage
+    assert failing(client(server, "openai").stream(PROMPT)) == (ModelFailure.HTTP, "")
+
+
 def test_events_are_read_as_the_standard_says() -> None:
     from factbook.llm.openai import _events
 

@@ -217,9 +217,21 @@ class ModelError(FactbookError):
 
     exit_code = 9
 
-    def __init__(self, *, kind: ModelFailure | str, model: str, reason: str) -> None:
+    def __init__(
+        self,
+        *,
+        kind: ModelFailure | str,
+        model: str,
+        reason: str,
+        endpoint: bool | str = False,
+        wait_s: float | str = 0.0,
+    ) -> None:
         self.kind = ModelFailure(kind)
-        super().__init__(kind=self.kind, model=model, reason=reason)
+        # details cross a pipe as text
+        self.endpoint = str(endpoint) == "True"  # it is the endpoint's, whatever it is asked
+        self.wait_s = float(wait_s)  # seconds that the endpoint asks to be left alone for
+        more = {"endpoint": self.endpoint, "wait_s": self.wait_s} if self.endpoint else {}
+        super().__init__(kind=self.kind, model=model, reason=reason, **more)
 
 
 class OperationsUnusable(ModelError):

@@ -1,6 +1,7 @@
 """The client: one call, one request, one validated object or one ModelError.
 
 Nothing is retried here (origins 004.1): whoever asked keeps its input queued and asks again later.
+A request that a server refuses for a part of it, which it names, is another without that part.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from factbook import policy
 from factbook.errors import EmbedderError, ModelError, ModelFailure
 from factbook.llm.answers import read_answer
 from factbook.llm.base import Answer, AnswerPart, Message, Meter, ModelCall, Tool
@@ -19,9 +21,17 @@ from factbook.llm.config import EmbedConfig, ModelConfig, key_of, money_of
 from factbook.llm.ollama import Ollama
 from factbook.llm.openai import OpenAI
 from factbook.llm.schema import plain_schema
-from factbook.llm.wire import TokenUsage, check_status
+from factbook.llm.wire import TokenUsage, check_status, what_to_do
 from factbook.model.facts import Millis
-from factbook.net.http import Endpoint, Failed, encodable, one_line, read_address, require_httpx
+from factbook.net.http import (
+    Endpoint,
+    Failed,
+    HTTPReply,
+    encodable,
+    one_line,
+    read_address,
+    require_httpx,
+)
 
 if TYPE_CHECKING:
     from factbook.embed.endpoint import EndpointEmbedder
@@ -30,6 +40,7 @@ if TYPE_CHECKING:
 # sixth of its bytes is no text, and a prompt that is too long by that measure is so by every other
 BYTES_PER_TOKEN_AT_MOST: Final = 6
 SAID_CHARS: Final = 60  # ours: of an unusable answer, in the reason
+_LEAST_S: Final = 0.001  # a request has no less time, though its deadline is over
 BYTES_PER_TOKEN: Final = 4  # where a server does not say how many tokens there were
 
 
@@ -119,6 +130,7 @@ class Client:
     clock: Callable[[], Millis]
     meter: Meter | None
     redact: Callable[[str], str] = str
+    pause: _Pause = field(default_factory=lambda: _Pause())
 
     def __repr__(self) -> str:
         return f"Client({self.id!r}, {self.endpoint.address.url!r})"
@@ -136,23 +148,36 @@ class Client:
     def ask(self, messages: Sequence[Message], answer: type[Answer], *, purpose: str) -> Answer:
         """Return the model's answer as a validated object of type `answer`.
 
-        Makes exactly one request. Raises ModelError, whose kind says how it failed; TypeError for
-        a type that no server can be held to.
+        Makes one request, and once in a process another for each part of it that a server refuses
+        by name. Raises ModelError, whose kind says how it failed; TypeError for a type that no
+        server can be held to.
         """
         schema = plain_schema(answer)
-        body = self.dialect.request(messages, name=answer.__name__, schema=schema)
         with self._call(purpose, messages) as used:
-            reply = self.endpoint.send(
-                self.dialect.chat_path,
-                body,
-                timeout_s=self.config.timeout_s,
-                max_bytes=self.config.max_answer_bytes,
-            )
+            reply = self._reply(messages, answer.__name__, schema)
             check_status(reply)
             used.received = len(reply.body)
             text = self.dialect.read(reply.body, used.tally)
             used.received = len(text.encode("utf-8", "replace"))
             return read_answer(text, answer)
+
+    def _reply(
+        self, messages: Sequence[Message], name: str, schema: Mapping[str, Any]
+    ) -> HTTPReply:
+        """Send what the server takes, within one deadline; raises `Failed`."""
+        left = self.config.timeout_s
+        ends = time.monotonic() + left
+        while True:
+            body = self.dialect.request(messages, name=name, schema=schema)
+            reply = self.endpoint.send(
+                self.dialect.chat_path,
+                body,
+                timeout_s=left,
+                max_bytes=self.config.max_answer_bytes,
+            )
+            if reply.ok or not self.dialect.learn(reply, body):
+                return reply
+            left = max(ends - time.monotonic(), _LEAST_S)
 
     def stream(
         self, messages: Sequence[Message], tools: Sequence[Tool] = (), *, purpose: str = "chat"
@@ -162,23 +187,31 @@ class Client:
         A server may be silent for `timeout_s`; all together, with what the reader does between
         the parts, may take `chat_timeout_s`. A reader that stops early closes the connection.
         """
-        body = self.dialect.request(messages, tools=tools, stream=True)
-        with (
-            self._call(purpose, messages) as used,
-            self.endpoint.open(
-                self.dialect.chat_path,
-                body,
-                timeout_s=self.config.chat_timeout_s,
-                silence_s=min(self.config.timeout_s, self.config.chat_timeout_s),
-                max_bytes=self.config.max_answer_bytes,
-            ) as answering,
-        ):
-            if not answering.ok:
-                check_status(answering.whole())
-            for piece in self.dialect.pieces(answering, used.tally):
-                used.received += sum(len(call.arguments) for call in piece.calls)
-                used.received += len(piece.text.encode("utf-8", "replace"))
-                yield piece
+        left = self.config.chat_timeout_s
+        ends = time.monotonic() + left
+        with self._call(purpose, messages) as used:
+            again = True
+            while again:
+                body = self.dialect.request(messages, tools=tools, stream=True)
+                with self.endpoint.open(
+                    self.dialect.chat_path,
+                    body,
+                    timeout_s=left,
+                    silence_s=min(self.config.timeout_s, left),
+                    max_bytes=self.config.max_answer_bytes,
+                ) as answering:
+                    again = False
+                    if not answering.ok:
+                        reply = answering.whole()
+                        again = self.dialect.learn(reply, body)
+                        if again:
+                            left = max(ends - time.monotonic(), _LEAST_S)
+                            continue
+                        check_status(reply)
+                    for piece in self.dialect.pieces(answering, used.tally):
+                        used.received += sum(len(call.arguments) for call in piece.calls)
+                        used.received += len(piece.text.encode("utf-8", "replace"))
+                        yield piece
 
     @contextmanager
     def _call(self, purpose: str, messages: Iterable[Message]) -> Iterator[_Used]:
@@ -190,6 +223,15 @@ class Client:
                 model=self.id,
                 reason=f"the prompt of {sent:,} bytes cannot fit a context of "
                 f"{self.config.num_ctx:,} tokens (num_ctx); nothing was sent",
+            )
+        if left := self.pause.left_ms(self.clock()):
+            reason = f"the server asked for a pause, which has {left / 1000:,.0f} seconds left"
+            raise ModelError(
+                kind=ModelFailure.HTTP,
+                model=self.id,
+                reason=f"{reason}; nothing was sent",
+                endpoint=True,
+                wait_s=left / 1000,
             )
         if self.meter is not None:
             self.meter.before(purpose, self.id)
@@ -205,7 +247,16 @@ class Client:
             reason = self.endpoint.hide(failed.reason)
             if said := one_line(self.redact(self.endpoint.hide(failed.said)), limit=SAID_CHARS):
                 reason = f"{reason}: {said}"
-            raise ModelError(kind=failed.kind, model=self.id, reason=reason) from failed
+            if advice := what_to_do(failed):
+                reason = f"{reason.rstrip('.')}; {advice}"
+            self.pause.until = self.clock() + int(failed.wait_s * 1000)
+            raise ModelError(
+                kind=failed.kind,
+                model=self.id,
+                reason=reason,
+                endpoint=failed.endpoint,
+                wait_s=failed.wait_s,
+            ) from failed
         finally:
             if self.meter is not None:
                 latency_ms = (time.perf_counter() - begun) * 1000
@@ -232,6 +283,18 @@ class Client:
             estimated=estimated and bool(prompt or answer),
             money=money_of(self.config, prompt, answer),
         )
+
+
+@dataclass(slots=True)
+class _Pause:
+    """Until when an endpoint asked to be left alone."""
+
+    until: Millis = 0
+
+    def left_ms(self, now: Millis) -> Millis:
+        """Return how long that is; 0 where it is over, or so far off that a clock was set."""
+        left = self.until - now
+        return left if 0 < left <= policy.RETRY_AFTER_S * 1000 else 0
 
 
 @dataclass(slots=True)

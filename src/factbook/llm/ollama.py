@@ -21,7 +21,7 @@ from factbook.llm.wire import (
     text_of,
     tool_form,
 )
-from factbook.net.http import Failed, encodable
+from factbook.net.http import Failed, HTTPReply, encodable
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +61,10 @@ class Ollama:
         if tools:
             body["tools"] = [tool_form(tool) for tool in tools]
         return body
+
+    def learn(self, reply: HTTPReply, body: Mapping[str, object]) -> bool:
+        """Return False: this protocol has one server, which takes all of a request."""
+        return False
 
     def read(self, body: bytes, tally: TokenUsage) -> str:
         """Return the text of a whole answer; raises `Failed`."""

@@ -19,6 +19,7 @@ from factbook.errors import EmbedderError, ModelError, ModelFailure
 from factbook.llm.base import Message, Meter, ModelCall
 from factbook.llm.client import endpoint_of, open_embedder, open_llm
 from factbook.llm.config import EmbedConfig, ModelConfig
+from factbook.llm.openai import OpenAI
 from factbook.llm.wire import check_status, read_object
 from factbook.net.http import Endpoint, Failed, one_line, read_address, require_httpx
 
@@ -32,7 +33,7 @@ PURPOSE: Final = "doctor"
 class ProbeLine:
     """One line of what was found out."""
 
-    name: str  # configured, reachable, model, context, answer, usage, privacy or embedding
+    name: str  # configured, reachable, model, context, answer, request, usage, privacy or embedding
     ok: bool | None  # None: not known, or a thing to know that is no failure
     text: str  # what is so, or why not and what to do
 
@@ -257,6 +258,8 @@ def _answer(
         return [ProbeLine("answer", False, text)]
     took = time.perf_counter() - begun
     findings = [ProbeLine("answer", True, f"valid JSON by schema in {took:.1f} seconds")]
+    if isinstance(llm.dialect, OpenAI) and (told := llm.dialect.taken.told()):
+        findings.append(ProbeLine("request", None, f"the server does not take all of it: {told}"))
     call = watching.calls[-1]
     if call.estimated:
         text = "the server does not say how many tokens it used: 4 bytes are counted as one"

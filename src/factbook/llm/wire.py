@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import Any, Final, NoReturn
 
 import orjson
 
+from factbook import policy
 from factbook.errors import ModelFailure
 from factbook.llm.base import Tool
 from factbook.net.http import Failed, HTTPReply, one_line, said_in
@@ -76,8 +79,53 @@ def check_status(reply: HTTPReply) -> None:
     if reply.status in (400, 413, 422) and any(mark in text for mark in _TOO_LONG):
         reason = f"the prompt is larger than the context: {said}"
         raise Failed(ModelFailure.TOO_LARGE, reason, unread=True)
-    reason = f"status {reply.status}" + (f": {said}" if said else "")
-    raise Failed(ModelFailure.HTTP, reason, unread=True)
+    raise Failed(
+        ModelFailure.HTTP,
+        f"status {reply.status}" + (f": {said}" if said else ""),
+        unread=True,
+        endpoint=reply.status in _ENDPOINT or reply.status >= 500,
+        status=reply.status,
+        wait_s=_wait_s(reply.retry_after),
+    )
+
+
+def what_to_do(failed: Failed) -> str:
+    """Return what a person can do about a failure that is the endpoint's; "" where it says so."""
+    if not failed.endpoint:
+        return ""
+    if failed.kind is ModelFailure.TIMEOUT:
+        return "nothing came at all; raise timeout_s if the model is only slow"
+    if not failed.status:
+        return ""
+    advice = _ENDPOINT.get(failed.status, "the server is not ready, or has failed; ask again later")
+    if failed.wait_s:
+        advice += f", in {failed.wait_s:,.0f} seconds" if advice.endswith("later") else ""
+    return advice
+
+
+_NO_KEY: Final = "the key, or what it may use, is not accepted; see `factbook doctor --llm`"
+# Statuses that say nothing of what was sent: the next request would get the same, as with any 5xx.
+_ENDPOINT: Final[Mapping[int, str]] = {
+    401: _NO_KEY,
+    402: "the account has nothing left to spend; fill it up, or configure another model",
+    403: _NO_KEY,
+    404: "no such model or path is there; see `factbook doctor --llm`",
+    408: "the server gave up waiting; ask again later",
+    429: "too many requests, or the quota is spent; ask again later",
+}
+
+
+def _wait_s(text: str) -> float:
+    """Return the seconds that a Retry-After header asks for, within bounds; 0 for none."""
+    try:
+        if text.isascii() and text.strip().isdigit():
+            asked = float(text)
+        else:
+            date = parsedate_to_datetime(text)
+            asked = (date.replace(tzinfo=date.tzinfo or UTC) - datetime.now(UTC)).total_seconds()
+    except (ValueError, OverflowError):
+        return 0.0
+    return min(max(asked, 0.0), policy.RETRY_AFTER_S)
 
 
 def lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
@@ -101,11 +149,23 @@ def object_of(value: object, what: str) -> dict[str, Any]:
 
 
 def text_of(message: Mapping[str, Any]) -> str:
-    """Return the text of a message; "" for none, as some send it beside calls of tools."""
+    """Return the text of a message; "" for none, as some send it beside calls of tools.
+
+    Some send a list of parts, of which those of the type text are it (others are thoughts).
+    """
     text = message.get("content")
+    if isinstance(text, list):
+        parts = [object_of(part, "part of the text") for part in text]
+        said = [part.get("text") for part in parts if part.get("type") == "text"]
+        text = "".join(part if isinstance(part, str) else not_text() for part in said)
     if not isinstance(text, str | None):
-        not_protocol("has a message without text")
+        not_text()
     return text or ""
+
+
+def not_text() -> NoReturn:
+    """Raise `Failed` for a message whose content is none."""
+    not_protocol("has a message without text")
 
 
 def tool_form(tool: Tool) -> dict[str, object]:

@@ -53,12 +53,23 @@ class Failed(Exception):
     """
 
     def __init__(
-        self, kind: ModelFailure, reason: str, *, said: str = "", unread: bool = False
+        self,
+        kind: ModelFailure,
+        reason: str,
+        *,
+        said: str = "",
+        unread: bool = False,
+        endpoint: bool = False,
+        status: int = 0,
+        wait_s: float = 0.0,
     ) -> None:
         self.kind = kind
         self.reason = reason
         self.said = said
         self.unread = unread  # nobody read what was sent: not reached, or refused at the door
+        self.endpoint = endpoint  # it is the endpoint's, whatever it is sent
+        self.status = status  # of HTTP, where that is the failure
+        self.wait_s = wait_s  # how long the endpoint asks to be left alone
         super().__init__(f"{kind}: {reason}")
 
 
@@ -190,6 +201,7 @@ class HTTPReply:
     status: int
     location: str  # where a redirect points to
     body: bytes = b""
+    retry_after: str = ""  # the header: when to ask again, in seconds or as a date
 
     @property
     def ok(self) -> bool:
@@ -288,8 +300,15 @@ class Endpoint:
             with nullcontext() if token is None else token.on_cancel(exchange.cancel):
                 yield Answering(exchange)
         except Failed as failed:
-            reason = self.hide(failed.reason)
-            raise Failed(failed.kind, reason, said=failed.said, unread=failed.unread) from failed
+            raise Failed(
+                failed.kind,
+                self.hide(failed.reason),
+                said=failed.said,
+                unread=failed.unread,
+                endpoint=failed.endpoint,
+                status=failed.status,
+                wait_s=failed.wait_s,
+            ) from failed
         finally:
             exchange.leave()
 
@@ -333,7 +352,7 @@ class Endpoint:
         except (OSError, ValueError) as error:
             what = "the certificates or the proxy that the environment names cannot be used"
             reason = f"{what} ({_why(error)})"
-            raise Failed(ModelFailure.CONNECT, reason, unread=True) from error
+            raise Failed(ModelFailure.CONNECT, reason, unread=True, endpoint=True) from error
 
 
 class Answering:
@@ -386,6 +405,7 @@ class _Exchange:
     _left: threading.Event = field(init=False, default_factory=threading.Event)
     _cancelled: threading.Event = field(init=False, default_factory=threading.Event)
     _stream: Any = field(init=False, default=None)  # of httpcore2, which gives its socket
+    _answered: bool = field(init=False, default=False)  # a status came
 
     def __post_init__(self) -> None:
         self._deadline = time.monotonic() + self.timeout_s
@@ -442,7 +462,8 @@ class _Exchange:
         silent = time.monotonic() < self._deadline and self.silence_s < self.timeout_s
         seconds = self.silence_s if silent else self.timeout_s
         what = "nothing came" if silent else "no complete answer came"
-        return Failed(ModelFailure.TIMEOUT, f"{what} within {seconds:g} seconds")
+        reason = f"{what} within {seconds:g} seconds"
+        return Failed(ModelFailure.TIMEOUT, reason, endpoint=not self._answered)
 
     def _work(self) -> None:
         import httpx2
@@ -458,7 +479,7 @@ class _Exchange:
         except (httpx2.ConnectError, httpx2.ProxyError) as error:
             asked = self.url.partition("?")[0]  # what is asked may be private
             reason = f"nobody answers at {asked} ({_why(error)})"
-            self._items.put(Failed(ModelFailure.CONNECT, reason, unread=True))
+            self._items.put(Failed(ModelFailure.CONNECT, reason, unread=True, endpoint=True))
         except httpx2.TransportError as error:
             self._fail(ModelFailure.CONNECT, f"the connection broke ({_why(error)})")
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
@@ -487,7 +508,10 @@ class _Exchange:
             if response.is_success and announced.isdecimal() and int(announced) > self.max_bytes:
                 self._too_large()
                 return
-            self._items.put(HTTPReply(status=response.status_code, location=location))
+            self._answered = True
+            after = response.headers.get("retry-after", "")
+            head = HTTPReply(status=response.status_code, location=location, retry_after=after)
+            self._items.put(head)
             received = 0
             for chunk in response.iter_raw():
                 if self._left.is_set():
