@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from factbook.errors import ModelError, ModelFailure
 from factbook.llm import Message
+from factbook.llm.answers import read_answer
 from factbook.llm.client import open_llm
 from factbook.llm.config import ModelConfig
 from factbook.testing.bad_answers import (
@@ -191,7 +192,7 @@ class TestMutations:
             for data in answers:
                 found = outcome(server, "ollama")
                 if isinstance(found, Steps):
-                    assert found == Steps.model_validate_json(data)
+                    assert found == read_answer(data.decode(), Steps)
                 else:
                     assert found in kinds
             assert len(server.requests) == len(answers)

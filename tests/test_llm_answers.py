@@ -123,7 +123,9 @@ def test_a_text_is_read_strictly_and_enums_are_read_from_their_words() -> None:
     [
         ("", "is empty"),
         (" \n", "is empty"),
-        ('```json\n{"parts": []}\n```', "a code fence"),
+        ('```json\n{"parts": []}', "it begins: ```json"),
+        ('So:\n```json\n{"parts": []}\n```', "it begins: So:"),
+        ("<think>tea</think>", "is empty"),
         ('{"parts": []} {"parts": []}', "Extra data"),
         ('Sure: {"parts": []}', "it begins: Sure:"),
         ('{"parts": [], "sure": NaN}', "NaN is no JSON number"),

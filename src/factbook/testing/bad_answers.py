@@ -360,16 +360,19 @@ BAD_ANSWERS: Final[Sequence[BadAnswer]] = (
     _text(
         "refusal_in_prose", "the model declines in words", lambda _: "I'm sorry, I cannot do that."
     ),
-    _text("fence", "the JSON stands in a code fence", lambda good: f"```json\n{good}\n```"),
+    _text(
+        "fence_and_prose", "a fence, and words", lambda good: f"So:\n```json\n{good}\n```\nDone."
+    ),
+    _text("two_fences", "two code fences", lambda good: f"```json\n{good}\n```\n" * 2),
+    _text("open_fence", "a code fence without its end", lambda good: f"```json\n{good}"),
     _text("prose_before", "a sentence comes first", lambda good: f"Here is the JSON:\n{good}"),
     _text(
         "prose_after", "a sentence follows", lambda good: f"{good}\n\nLet me know if that helps!"
     ),
     _text("garbage_after", "brackets too many", lambda good: f"{good}]}}"),
     _text("two_values", "two JSON values", lambda good: f"{good}{good}"),
-    _text(
-        "thinking", "thoughts come first", lambda good: f"<think>\nThey like tea.\n</think>\n{good}"
-    ),
+    _text("thinking", "thoughts that never end", lambda good: f"<think>\nThey like tea.\n{good}"),
+    _text("thoughts", "thoughts and no answer", lambda _: "<think>\nThey like tea.\n</think>\n"),
     _text("prose", "a sentence in another language, and no JSON", lambda _: _PROSE),
     _text("empty", "no character at all", lambda _: ""),
     _text("blank", "white space alone", lambda _: " \n\t\n "),
@@ -379,7 +382,6 @@ BAD_ANSWERS: Final[Sequence[BadAnswer]] = (
     _text("comment", "a comment inside", lambda good: f"{good[:-1]} // done\n}}"),
     _text("yaml", "YAML", lambda good: "\n".join(f"{key}: yes" for key in json.loads(good))),
     _text("xml", "XML", lambda _: "<answer><ops/></answer>"),
-    _text("byte_order_mark", "a byte order mark before the JSON", lambda good: f"\ufeff{good}"),
     _text("utf_16", "UTF-16, read as UTF-8", lambda good: "".join(f"{char}\0" for char in good)),
     _text(
         "raw_controls", "control characters stand raw in a text", lambda _: '{"a": "\x00\x1b[2J\n"}'
@@ -490,9 +492,9 @@ BAD_ANSWERS: Final[Sequence[BadAnswer]] = (
     _body("null_message", "the message is null", _with(message=None, choices=[{"message": None}])),
     _body("number_content", "the content is a number", _message(lambda old: {**old, "content": 7})),
     _body(
-        "content_in_parts",
-        "the content is a list of parts",
-        _message(lambda old: {**old, "content": [{"type": "text", "text": old["content"]}]}),
+        "parts_of_no_text",
+        "the content is a list of texts",
+        _message(lambda old: {**old, "content": [old["content"]]}),
     ),
     _body("body_is_a_list", "the body is a list", lambda body: [body]),
     _body("body_is_null", "the body is null", lambda _: None),
@@ -641,6 +643,28 @@ def _as_escape(letter: re.Match[str]) -> str:
 ODD_ANSWERS: Final[Mapping[str, Callable[[Good], Reply]]] = {
     "white space around": lambda good: Reply.text(f" \n{json.dumps(good, indent=2)}\n "),
     "letters escaped": lambda good: Reply.text(_escaped(json.dumps(good, ensure_ascii=False))),
+    "in a code fence": lambda good: Reply.text(f"```json\n{json.dumps(good)}\n```\n"),
+    "in a bare fence": lambda good: Reply.text(f"\n```\n{json.dumps(good, indent=1)}```"),
+    "behind thoughts": lambda good: Reply.text(
+        f"<think>\nMaybe {{}} or ```.\n</think>\n\n{json.dumps(good)}"
+    ),
+    "behind the end of thoughts": lambda good: Reply.text(
+        f"They like tea.\n</think>\n```json\n{json.dumps(good)}\n```"
+    ),
+    "behind a byte order mark": lambda good: Reply.text(f"\ufeff{json.dumps(good)}"),
+    "in parts": lambda good: Reply.altered(
+        Reply.json(good),
+        _message(
+            lambda old: {
+                **old,
+                "content": [
+                    {"type": "thinking", "thinking": [{"type": "text", "text": "Tea?"}]},
+                    {"type": "text", "text": old["content"][:9]},
+                    {"type": "text", "text": old["content"][9:]},
+                ],
+            }
+        ),
+    ),
     "called plain text": lambda good: replace(Reply.json(good), content_type="text/plain"),
     "without a length": lambda good: replace(Reply.json(good), chunked=True),
     "in small pieces": lambda good: Reply.dribble(Reply.json(good), 0.0001, piece_bytes=7),
