@@ -33,6 +33,7 @@ from factbook.extract.model_reading import (
 )
 from factbook.extract.rules import RuleSet
 from factbook.gate.observed import judge
+from factbook.llm.answers import read_answer
 from factbook.llm.client import open_llm
 from factbook.llm.config import ModelConfig
 from factbook.llm.prompt import message_tokens
@@ -316,7 +317,7 @@ def test_numbers_that_were_not_asked_about_are_refused() -> None:
     reading = command_candidates(given, episodes, model=MODEL)
     assert reasons(reading) == ["unknown_id", "duplicate", "unknown_id", "unknown_id"]
     assert list(reading.candidates) == ["call:1", "call:2"]  # answered, with nothing in them
-    assert reading.unanswered == ["call:3"]
+    assert reading.unanswered == {"call:3": "the model's answer left it out"}
 
 
 def test_too_many_items_are_refused_and_counted() -> None:
@@ -328,31 +329,85 @@ def test_too_many_items_are_refused_and_counted() -> None:
     assert set(reasons(reading)) == {"too_many"}
 
 
-@pytest.mark.parametrize(
-    "item",
+@every(
+    "bad",
     [
-        {"hosts": [host("a", "a", 7.0)]},
-        {"hosts": [host("a", "a", -0.1)]},
-        {"hosts": [{"host": "a", "quote": "a"}]},
-        {"hosts": [{"host": "a", "quote": "a", "confidence": "high"}]},
-        {"hosts": [{**host("a", "a"), "port": 22}]},
-        {"hosts": [host("a", "a"), "b"]},
-        {"operations": [does("conquer", "a")]},
-        {"files": {}},
-        {"id": "1"},
-        {"id": 1.5},
-        {"notes": ""},
+        host("db7.lan", "db7.lan", 7.0),
+        host("db7.lan", "db7.lan", -0.1),
+        {"host": "db7.lan", "quote": "db7.lan"},
+        {"host": "db7.lan", "quote": "db7.lan", "confidence": "high"},
+        {**host("db7.lan", "db7.lan"), "port": 22},
+        "db7.lan",
+        None,
     ],
 )
-def test_the_contract_is_strict(item: dict[str, Any]) -> None:
-    with pytest.raises(ValidationError):
-        answer({"id": 1, **item})
+def test_an_item_of_another_form_is_refused_by_itself(bad: object) -> None:
+    reading = read("ping db8.lan && ping db7.lan", hosts=[bad, host("db8.lan", "db8.lan")])
+    assert claims(reading) == [("connects_to_host", "db8.lan")]
+    assert reasons(reading) == ["malformed"]
+    assert not reading.unanswered
 
 
-def test_nan_is_no_confidence() -> None:
-    said = '{"commands":[{"id":1,"hosts":[{"host":"a","quote":"a","confidence":NaN}],'
-    with pytest.raises(ValidationError):
-        CommandAnswer.model_validate_json(said + '"operations":[],"files":[]}]}')
+@every(
+    ("value", "why"),
+    [
+        ("NaN", "confidence: NaN is no JSON number"),
+        ('0.5, "quote": "a"', "the key 'quote' stands twice in one object"),
+        ('"\\u0000"', "confidence: a string holds the control character U+0000"),
+        ('"\\ud83d"', "confidence: a string holds half a character (a lone surrogate)"),
+    ],
+)
+def test_a_value_that_nobody_can_use_spoils_its_item_alone(value: str, why: str) -> None:
+    items = [host("db7.lan", "db7.lan", 0.125), host("db8.lan", "db8.lan")]
+    said = json.dumps({"commands": [{"id": 1, "hosts": items}]}).replace("0.125", value)
+    given = read_answer(said, CommandAnswer)
+    reading = command_candidates(given, [command("ping db8.lan && ping db7.lan")], model="m")
+    assert claims(reading) == [("connects_to_host", "db8.lan")]
+    assert [part.detail for part in reading.refused] == [why]
+
+
+@every(
+    ("changes", "refused"),
+    [
+        ({"id": "1"}, []),
+        ({"files": None}, []),
+        ({"note": "done"}, ["malformed"]),
+        ({"notes": []}, ["malformed"]),
+    ],
+)
+def test_what_is_forgotten_or_added_around_items_loses_none(
+    changes: dict[str, Any], refused: list[str]
+) -> None:
+    """A list that is missing is empty, a number may be a string, and more keys are counted."""
+    given = answer({"id": 1, "hosts": [host("db8.lan", "db8.lan")], **changes})
+    reading = command_candidates(given, [command("ping db8.lan")], model="m")
+    assert claims(reading) == [("connects_to_host", "db8.lan")]
+    assert reasons(reading) == refused
+
+
+@every(
+    ("changes", "why"),
+    [
+        ({"id": 1.5}, "id: Input should be a valid integer"),
+        ({"id": "one"}, "id: Input should be a valid integer"),
+        ({"id": None}, "id: Input should be a valid integer"),
+        ({"files": {}}, "files: Input should be a valid list"),
+        ({"file": [file("a.txt", "a.txt")]}, "it has no files, and something else"),
+    ],
+)
+def test_a_command_of_another_form_is_asked_about_again(changes: dict[str, Any], why: str) -> None:
+    items = {"id": 1, "hosts": [host("db8.lan", "db8.lan")], "operations": [], **changes}
+    given = CommandAnswer.model_validate_json(json.dumps({"commands": [items]}))
+    reading = command_candidates(given, [command("ping db8.lan")], model="m")
+    assert claims(reading) == []
+    assert why in reading.unanswered["call:1"]
+    assert reasons(reading) == ["malformed"]
+
+
+def test_an_answer_without_its_list_is_none() -> None:
+    for bad in ({}, {"commands": None}, {"command": []}, {"commands": {}}, []):
+        with pytest.raises(ValidationError):
+            CommandAnswer.model_validate_json(json.dumps(bad))
 
 
 @given(text=st.text(max_size=60), value=st.text(max_size=20), quote=st.text(max_size=30))
@@ -488,18 +543,20 @@ def test_a_stored_call_is_read_by_the_place_of_its_command() -> None:
 
 def ask(
     server: ModelServer, episodes: Sequence[Episode], *, timeout_s: float = 5.0
-) -> tuple[list[Candidate], list[str]]:
+) -> tuple[list[Candidate], list[str], list[str]]:
     """Ask a model about episodes, as whoever stores facts does."""
     config = ModelConfig(provider="openai", model="reader", url=server.url, timeout_s=timeout_s)
     llm = open_llm(config)
     found: list[Candidate] = []
     unanswered: list[str] = []
+    refused: list[str] = []
     for batch in command_batches(episodes, context_tokens=llm.context_tokens):
         given = llm.ask(command_messages(batch), CommandAnswer, purpose=KIND)
         reading = command_candidates(given, batch, model=llm.id)
         found += [one for kept in reading.candidates.values() for one in kept]
         unanswered += reading.unanswered
-    return found, unanswered
+        refused += reasons(reading)
+    return found, unanswered, refused
 
 
 def test_over_http() -> None:
@@ -522,7 +579,7 @@ def test_over_http() -> None:
 
     episodes = [command(f"pg_dump -h db{n}.lan shop", n) for n in (1, 2, 3)]
     with ModelServer(script) as server:
-        found, unanswered = ask(server, episodes)
+        found, unanswered, _ = ask(server, episodes)
         assert [one.object for one in found] == ["db1.lan", "db2.lan", "db3.lan"]
         assert unanswered == []
         assert len(server.requests) == 1
@@ -543,22 +600,23 @@ GOOD = {
 
 @every("bad", bad_answers(GOOD, "openai"))
 def test_every_bad_answer_has_one_outcome(bad: BadAnswer) -> None:
-    """One typed error, or content of which only what stands in the command is kept."""
+    """One typed error, or content of which only what fits and stands in the command is kept."""
     episode = command("pg_dump -h db1.lan shop > shop.sql")
     expected = bad.expected("openai")
     found: list[Candidate] = []
+    refused: list[str] = []
     failure: ModelFailure | None = None
     with ModelServer(bad.reply(GOOD)) as server:
         try:
             slow = expected is ModelFailure.TIMEOUT
-            found, _ = ask(server, [episode], timeout_s=0.5 if slow else 20.0)
+            found, _, refused = ask(server, [episode], timeout_s=0.5 if slow else 20.0)
         except ModelError as error:
             failure = error.kind
         server.wait_for(1)  # a busy machine may write it down after the deadline
         assert len(server.requests) == 1
-    # A confidence of 7 and an operation of no list are well-formed: the type refuses them.
-    refused_content = expected is None and failure is ModelFailure.SCHEMA
-    assert failure is expected or refused_content
+    # What is wrong within one item, or beside them all, is refused by itself.
+    by_itself = failure is None and "malformed" in refused
+    assert failure is expected or by_itself
     good = {("connects_to_host", "db1.lan"), ("operation_type", "backup")}
     good.add(("mentions_path", "shop.sql"))
     assert {(one.predicate, one.object) for one in found} <= good

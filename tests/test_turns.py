@@ -623,13 +623,98 @@ def test_every_bad_answer_has_one_outcome(chat: Chat, bad: BadAnswer) -> None:
     assert chat.read().read == report.left  # and nothing waits for the next bad answer
 
 
+GOATS = "I keep goats behind the barn."
+BEES = "I keep bees behind the house."
+
+
+def bees(**changes: Any) -> dict[str, Any]:
+    """Return what a model reads in the first turn, with all its lists."""
+    return {"id": 1, **{name: [] for name in LISTS}, "statements": [states(BEES)], **changes}
+
+
+@pytest.mark.parametrize(
+    ("spoiled", "why"),
+    [
+        (states("I keep hens.\0"), "statement: a string holds the control character U+0000"),
+        (states("I keep \ud83d."), "statement: a string holds half a character"),
+        ({**states("I keep hens."), "confidence": float("nan")}, "confidence: NaN is no JSON"),
+        ({**states("I keep hens."), "sure": 1}, "sure: Extra inputs"),
+        ({**states("I keep hens."), "\x1b": 1}, "a string holds the control character U+001B"),
+    ],
+)
+def test_a_spoiled_item_spoils_no_other(chat: Chat, spoiled: Items, why: str) -> None:
+    chat.says(BEES)
+    answer = {"turns": [bees(statements=[spoiled, states(BEES)])]}
+    chat.server.script = Reply.text(json.dumps(answer))
+    report = chat.read()
+    assert (report.read, report.offered, report.failed) == (1, 2, [])
+    assert report.refused == {"malformed": 1}
+    assert chat.statements == [BEES]
+    (refused,) = chat.memory.sources.rejections()
+    assert why in refused.detail
+
+
+def test_a_key_that_stands_twice_spoils_its_item_alone(chat: Chat) -> None:
+    chat.says(BEES)
+    said = json.dumps({"turns": [bees(statements=[states("I keep hens."), states(BEES)])]})
+    chat.server.script = Reply.text(said.replace('"quote"', '"quote": "x", "quote"', 1))
+    assert chat.read().refused == {"malformed": 1}
+    assert chat.statements == [BEES]
+
+
+@pytest.mark.parametrize(
+    ("changes", "top", "refused"),
+    [
+        ({"id": "1"}, {}, 0),
+        ({"changes": None, "entities": None}, {}, 0),
+        ({"comment": "nothing else"}, {}, 1),
+        ({}, {"note": "x"}, 1),
+        ({"comment": ["a"]}, {"note": {"more": 1}}, 2),
+    ],
+)
+def test_what_is_forgotten_or_added_around_items_loses_none(
+    chat: Chat, changes: dict[str, Any], top: dict[str, Any], refused: int
+) -> None:
+    chat.says(BEES)
+    chat.server.script = Reply.json({"turns": [bees(**changes)], **top})
+    report = chat.read()
+    assert (report.read, report.failed) == (1, [])
+    assert report.refused.total() == refused
+    assert chat.statements == [BEES]
+
+
+def test_a_list_that_is_missing_is_empty(chat: Chat) -> None:
+    chat.says(BEES)
+    items = bees()
+    del items["changes"], items["entities"]
+    chat.server.script = Reply.json({"turns": [items]})
+    assert chat.read().read == 1
+    assert chat.statements == [BEES]
+
+
+def test_what_is_malformed_of_a_turn_is_said_as_its_reason(chat: Chat) -> None:
+    """Another turn of the answer is read; that a list has another name is no empty list."""
+    chat.says(BEES)
+    chat.says(GOATS)
+    chat.says("I keep ducks on the pond.")
+    renamed = bees(id=2, sayings=[states(GOATS)])
+    del renamed["statements"]
+    chat.server.script = Reply.json({"turns": [bees(), renamed]})
+    report = chat.read()
+    assert (report.read, report.left) == (1, 2)
+    assert [number for number, _ in report.failed] == [1, 1]
+    assert "malformed (it has no statements, and something else" in report.failed[0][1]
+    assert report.failed[1][1] == "the model's answer left it out"
+    assert chat.statements == [BEES]
+
+
 def test_a_turn_that_is_left_out_is_asked_about_again_alone(chat: Chat) -> None:
     chat.says("I keep bees behind the house.")
     chat.says("I keep goats behind the barn.")
     chat.model.silent = {"I keep goats behind the barn."}
     report = chat.read()
     assert (report.read, report.left) == (1, 1)
-    assert report.failed == [(1, "the model's answer left them out")]
+    assert report.failed == [(1, "the model's answer left it out")]
     chat.clock.now += DAY_MS
     chat.says("I keep ducks on the pond.")
     chat.model.silent = set()
@@ -643,6 +728,102 @@ def test_nobody_there_ends_the_pass(chat: Chat) -> None:
     report = chat.read()
     assert report.stopped
     assert (report.calls, report.left) == (1, 1)
+
+
+NO_TRY = [
+    *(Reply.status(code) for code in (401, 402, 403, 404, 408, 500, 502, 503)),
+    Reply.status(429, headers={"Retry-After": "20"}),
+]
+
+
+@pytest.mark.parametrize("reply", NO_TRY)
+def test_what_is_the_endpoints_ends_the_pass_and_is_no_try(
+    chat: Chat, monkeypatch: pytest.MonkeyPatch, reply: Reply
+) -> None:
+    """However many days it lasts, the turns are then asked about in the batches of before."""
+    monkeypatch.setattr(policy, "TURN_BATCH", 2)
+    for said in ("hens", "geese", "mules", "ducks", "bees"):
+        chat.says(f"I keep {said} behind the house.")
+    chat.server.script = reply
+    for day in range(policy.MODEL_ATTEMPTS + 1):
+        report = chat.read()
+        assert (report.calls, report.read, report.left) == (1, 0, 5)
+        assert [number for number, _ in report.failed] == [2]
+        assert report.stopped == report.failed[0][1]
+        assert len(chat.server.requests) == day + 1
+        assert not any(row.aside for row in unanswered(chat.memory))
+        chat.clock.now += DAY_MS
+    chat.server.script = chat.model
+    report = chat.read()
+    assert (report.calls, report.read, report.left) == (3, 5, 0)
+
+
+def test_what_the_endpoint_asks_to_wait_for_is_waited_for(chat: Chat) -> None:
+    chat.says(BEES)
+    chat.server.script = Reply.status(429, headers={"Retry-After": "600"})
+    chat.read()
+    chat.server.script = chat.model
+    chat.clock.now += 500_000
+    chat.says(GOATS)
+    report = chat.read()  # of the same process, about other turns
+    assert "nothing was sent" in report.stopped
+    assert len(chat.server.requests) == 1
+    chat.clock.now += 101_000
+    chat.says("I keep ducks on the pond.")
+    assert chat.read().read == 3
+
+
+def test_a_refused_connection_is_no_try(chat: Chat) -> None:
+    chat.says(BEES)
+    chat.server.stop()
+    for _ in range(policy.MODEL_ATTEMPTS + 1):
+        assert chat.read().stopped
+        chat.clock.now += DAY_MS
+    chat.server.start()
+    assert chat.read().read == 1
+
+
+def test_an_endpoint_that_says_nothing_ends_the_pass_and_is_no_try(chat: Chat) -> None:
+    for said in (BEES, GOATS, "I keep ducks on the pond."):
+        chat.says(said)
+    chat.server.script = Reply.hang()
+    for _ in range(policy.MODEL_ATTEMPTS + 1):
+        report = chat.with_timeout(0.3)
+        assert (report.read, report.left) == (0, 3)
+        assert "raise timeout_s" in report.stopped
+        chat.clock.now += DAY_MS
+    assert [len(turns_of(one)) for one in chat.server.requests[:2]] == [3, 1]
+    chat.server.script = chat.model
+    assert (chat.read().calls, chat.statements) == (1, [])
+
+
+def test_turns_that_are_too_many_for_a_slow_model_are_read_alone(chat: Chat) -> None:
+    for said in (BEES, GOATS, "I keep ducks on the pond."):
+        chat.says(said)
+
+    def slow(request: Request) -> Reply:
+        return chat.model(request) if len(turns_of(request)) == 1 else Reply.hang()
+
+    chat.server.script = slow
+    report = chat.with_timeout(1.5)
+    assert (report.calls, report.read, report.stopped) == (2, 1, "")
+    chat.clock.now += DAY_MS
+    assert chat.with_timeout(1.5).read == 2
+    assert [len(turns_of(one)) for one in chat.server.requests] == [3, 1, 1, 1]
+
+
+@pytest.mark.parametrize("reply", [Reply.status(400), Reply.text("No."), Reply.truncated("{")])
+def test_what_is_the_inputs_is_a_try_and_the_pass_goes_on(
+    chat: Chat, monkeypatch: pytest.MonkeyPatch, reply: Reply
+) -> None:
+    monkeypatch.setattr(policy, "TURN_BATCH", 1)
+    chat.says(BEES)
+    chat.says(GOATS)
+    chat.server.script = reply
+    for _ in range(policy.MODEL_ATTEMPTS):
+        assert (chat.read().calls, chat.read().calls) == (2, 0)
+        chat.clock.now += DAY_MS
+    assert [len(row.ids) for row in unanswered(chat.memory) if row.aside] == [1, 1]
 
 
 def test_a_day_has_so_many_calls(chat: Chat, monkeypatch: pytest.MonkeyPatch) -> None:

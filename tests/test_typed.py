@@ -33,6 +33,7 @@ from factbook.gate.typed_claims import (
     rejection_details,
     threshold_of,
 )
+from factbook.llm.answers import read_answer
 from factbook.model.memory_types import MemoryType, RefusedItem, RejectionReason, TypedClaim
 from factbook.pipelines.typed import judge_answer
 from rows import every
@@ -112,11 +113,22 @@ def test_a_summary_cannot_leave_its_part_of_the_prompt() -> None:
         {"extractions": None},
         {},
         [],
-        {"extractions": [], "more": 1},
         {"extractions": {"text": "Loves quinces"}},
-        {"extractions": ["Loves quinces"]},
+        {"extractions": [item()] * (MAX_ITEMS + 1)},
+    ],
+)
+def test_an_answer_of_another_form_is_refused_whole(bad: object) -> None:
+    """Nothing of an answer is taken where it has no list of items: that is not "found nothing"."""
+    with pytest.raises(ValidationError):
+        TypedAnswer.model_validate_json(json.dumps(bad))
+
+
+@every(
+    "bad",
+    [
+        "Loves quinces",
         *(
-            {"extractions": [item(**change)]}
+            item(**change)
             for change in (
                 {"confidence": 7},
                 {"confidence": -0.1},
@@ -134,21 +146,41 @@ def test_a_summary_cannot_leave_its_part_of_the_prompt() -> None:
                 {"validation": "PASS"},
             )
         ),
-        *({"extractions": [{k: v for k, v in item().items() if k != name}]} for name in item()),
-        {"extractions": [item()] * (MAX_ITEMS + 1)},
+        *({k: v for k, v in item().items() if k != name} for name in item()),
     ],
 )
-def test_an_answer_of_another_form_is_refused_whole(bad: object) -> None:
-    """Nothing of an answer is taken where its form is not the one that was asked for."""
-    with pytest.raises(ValidationError):
-        TypedAnswer.model_validate_json(json.dumps(bad))
+def test_an_item_of_another_form_is_refused_by_itself(bad: object) -> None:
+    good = item(text="Keeps two goats")
+    read = read_answer(json.dumps({"extractions": [bad, good]}), TypedAnswer)
+    claims, refused = claims_of(read)
+    assert [claim.text for claim in claims] == ["Keeps two goats"]
+    (one,) = refused
+    assert (one.position, one.reason) == (0, RejectionReason.SEMANTICALLY_INVALID)
+    assert one.detail.startswith("the item is malformed (")
 
 
-@pytest.mark.parametrize("value", ["NaN", "Infinity", "-Infinity", "1e999"])
-def test_a_confidence_that_is_no_number_is_refused(value: str) -> None:
-    text = json.dumps({"extractions": [item(confidence=0.123)]}).replace("0.123", value)
-    with pytest.raises(ValidationError):
-        TypedAnswer.model_validate_json(text)
+@every(
+    ("written", "why"),
+    [
+        ("NaN", "confidence: NaN is no JSON number"),
+        ("Infinity", "confidence: Infinity is no JSON number"),
+        ("1e999", "confidence: the number 1e999 is too large"),
+        ('0.5, "confidence": 0.5', "the key 'confidence' stands twice in one object"),
+        ('0.5, "\\u0000": 1', "a string holds the control character U+0000"),
+        ('"\\ud83d"', "confidence: a string holds half a character (a lone surrogate)"),
+    ],
+)
+def test_a_value_that_nobody_can_use_spoils_its_item_alone(written: str, why: str) -> None:
+    items = {"extractions": [item(text="Keeps two goats"), item(confidence=0.123)]}
+    read = read_answer(json.dumps(items).replace("0.123", written), TypedAnswer)
+    claims, refused = claims_of(read)
+    assert [claim.text for claim in claims] == ["Keeps two goats"]
+    assert [one.detail for one in refused] == [f"the item is malformed ({why})"]
+
+
+def test_what_was_not_asked_for_is_refused_and_the_items_stay() -> None:
+    claims, refused = claims_of(read_answer('{"extractions": [], "more": 1}', TypedAnswer))
+    assert (claims, [one.detail for one in refused]) == ([], ["a key that was not asked for"])
 
 
 def test_an_answer_read_as_objects_is_the_same() -> None:

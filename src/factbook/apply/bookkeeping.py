@@ -189,7 +189,7 @@ class Bookkeeping(FactRows):
         attempts = (known.attempts if known else 0) + op.tried
         state = "aside" if attempts >= policy.MODEL_ATTEMPTS else "failed"
         wait = policy.MODEL_BACKOFF_MS * 2 ** min(max(attempts - 1, 0), policy.MODEL_ATTEMPTS)
-        until = self.now + wait
+        until = self.now + max(wait, op.wait_ms)
         task = ModelTask(op.kind, op.target, state, attempts, op.error, op.version, until, self.now)
         self.writer.put(MODEL_TASK, [task])
         if op.tried:

@@ -16,9 +16,23 @@ from functools import cache
 from itertools import islice
 from typing import Any, Final, Literal, NamedTuple, get_args
 
+from pydantic import Field
+
 from factbook import policy
 from factbook.extract import shell
-from factbook.extract.answers import SPARE_TOKENS, Strict, Sure, tokens_of
+from factbook.extract.answers import (
+    SPARE_TOKENS,
+    UNASKED,
+    Around,
+    Each,
+    Malformed,
+    Number,
+    Strict,
+    Sure,
+    not_read,
+    tokens_of,
+    well_formed,
+)
 from factbook.extract.base import STATEMENT_CHARS, word_set
 from factbook.extract.quotes import places
 from factbook.llm.base import Message
@@ -93,26 +107,27 @@ class FileItem(Strict):
     confidence: Sure
 
 
-class CommandItems(Strict):
+class CommandItems(Around):
     """What a model reads off one command."""
 
-    id: int
-    hosts: list[HostItem]
-    operations: list[OperationItem]
-    files: list[FileItem]
+    id: Number
+    hosts: list[Each[HostItem]] = Field(default_factory=list)
+    operations: list[Each[OperationItem]] = Field(default_factory=list)
+    files: list[Each[FileItem]] = Field(default_factory=list)
 
 
-class CommandAnswer(Strict):
+class CommandAnswer(Around):
     """What a model answers to one call."""
 
-    commands: list[CommandItems]
+    commands: list[Each[CommandItems]]
 
 
 class RefusedPart(NamedTuple):
     """A part of an answer that is not let in."""
 
     uid: str  # of the episode; empty where the answer names none that was asked about
-    reason: str  # no_span, not_a_host, not_a_file, not_done, too_many, known, duplicate, unknown_id
+    reason: str  # no_span, not_a_host, not_a_file, not_done, too_many, known, duplicate,
+    # unknown_id, malformed
     detail: str
     candidate: Candidate | None = None  # what it would have been
 
@@ -122,7 +137,7 @@ class CommandReading(NamedTuple):
 
     candidates: dict[str, list[Candidate]]  # by Episode.uid, of every episode that was answered
     refused: list[RefusedPart]
-    unanswered: list[str]  # uids that the answer leaves out: they are to be asked about again
+    unanswered: dict[str, str]  # why, by the uid of what is to be asked about again
 
 
 class _Readable(NamedTuple):
@@ -288,9 +303,14 @@ def command_candidates(
     `known` is what rules claim from the same episodes, by uid: a model adds nothing to that.
     `model` is `LLM.id`. Candidates are still to be judged by the gate.
     """
-    reading = CommandReading({}, [], [])
+    reading = CommandReading({}, [], {})
+    malformed = [items for items in answer.commands if isinstance(items, Malformed)]
+    whys = [*(items.malformed for items in malformed), *(UNASKED for _ in answer.unasked)]
+    reading.refused.extend(RefusedPart("", "malformed", why) for why in whys)
     given: dict[int, CommandItems] = {}
     for items in answer.commands:
+        if isinstance(items, Malformed):
+            continue
         if not 1 <= items.id <= len(episodes):
             detail = f"there is no number {items.id} among {len(episodes)}"
             reading.refused.append(RefusedPart("", "unknown_id", detail))
@@ -302,7 +322,7 @@ def command_candidates(
             given[items.id] = items
     for number, episode in enumerate(episodes, 1):
         if number not in given:
-            reading.unanswered.append(episode.uid)
+            reading.unanswered[episode.uid] = not_read(number, malformed)
             continue
         claimed = (known or {}).get(episode.uid, ())
         candidates, refused = _read(given[number], episode, model=model, known=claimed)
@@ -320,7 +340,7 @@ def _read(
     taken = {_key(candidate.predicate, candidate.object) for candidate in known}
     seen: set[tuple[str, str]] = set()
     candidates: list[Candidate] = []
-    refused: list[RefusedPart] = []
+    refused = [RefusedPart(episode.uid, "malformed", why) for why in _malformed(items)]
     for claim, reason in _claims(items, shown):
         start, end = (0, 0) if reason else _span(claim, shown)
         candidate = _candidate(claim, episode, shown, start, end, model=model)
@@ -349,21 +369,28 @@ def _key(predicate: str, value: str) -> tuple[str, str]:
     return predicate, (value.rstrip("/") or value) if "path" in predicate else value.casefold()
 
 
+def _malformed(items: CommandItems) -> list[str]:
+    """Return why parts of what a model reads off a command are none."""
+    listed = [*items.hosts, *items.operations, *items.files]
+    whys = [item.malformed for item in listed if isinstance(item, Malformed)]
+    return [*whys, *(UNASKED for _ in items.unasked)]
+
+
 def _claims(items: CommandItems, shown: _Readable) -> Iterator[tuple[_Claim, str]]:
     """Yield each item as a claim, with the reason that it is refused for at sight."""
     command = shown.is_command
     predicate = "connects_to_host" if command else "targets_system"
     said = "connected to host {}" if command else "about the system {}"
-    for n, host in enumerate(items.hosts):
+    for n, host in enumerate(well_formed(items.hosts)):
         value = host.host.strip()
         claim = _Claim(predicate, value, host.quote, host.confidence, said)
         yield claim, _too_many(n) or ("" if _is_host(value) else "not_a_host")
-    for n, done in enumerate(items.operations):
+    for n, done in enumerate(well_formed(items.operations)):
         said = f"{done.operation.replace('_', ' ')}: `{{}}`"
         claim = _Claim("operation_type", done.operation, done.quote, done.confidence, said)
         yield claim, _too_many(n) or ("" if command else "not_done")
     said = "mentioned path {} in a command" if command else "mentioned path {}"
-    for n, named in enumerate(items.files):
+    for n, named in enumerate(well_formed(items.files)):
         value = named.file.strip()
         claim = _Claim("mentions_path", value, named.quote, named.confidence, said)
         yield claim, _too_many(n) or ("" if _is_file(value) else "not_a_file")

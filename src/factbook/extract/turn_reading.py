@@ -11,14 +11,23 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
-from typing import Annotated, Final, Literal, NamedTuple, TypeAlias, TypeVar
+from typing import Final, Literal, NamedTuple, TypeAlias
 
-from pydantic import Field, ValidationError, WrapValidator
-from pydantic import ValidatorFunctionWrapHandler as Handler
-from pydantic.json_schema import SkipJsonSchema
+from pydantic import Field
 
 from factbook import policy
-from factbook.extract.answers import SPARE_TOKENS, Strict, Sure, tokens_of
+from factbook.extract.answers import (
+    SPARE_TOKENS,
+    UNASKED,
+    Around,
+    Each,
+    Malformed,
+    Number,
+    Strict,
+    Sure,
+    not_read,
+    tokens_of,
+)
 from factbook.extract.directives import is_forged, is_unsaid
 from factbook.extract.quotes import said_places, words_in
 from factbook.extract.voice import DOUBTFUL, is_others, voice_of
@@ -36,12 +45,6 @@ LEAST_WORDS: Final = 3  # ours: a turn of fewer ("go on", "thanks") says nothing
 MAX_ITEMS: Final = 16  # ours: of one turn and one kind; more is a runaway answer
 _ANSWER_TOKENS: Final = 400  # ours: for what is answered of one turn
 _KNOWN_TOKENS: Final = 100  # ours: for one fact that is known
-
-
-class Malformed(Strict):
-    """What stands where an item should, and is none; no server is told of it."""
-
-    malformed: str  # why, in words that quote nothing of it
 
 
 class StatementItem(Strict):
@@ -81,7 +84,7 @@ class NameItem(Strict):
 class ChangeItem(Strict):
     """Something known that the turn says is over, or is otherwise now."""
 
-    known: int = Field(description="The number of the known fact")
+    known: Number = Field(description="The number of the known fact")
     change: Literal["over", "now"]
     statement: str = Field(description="What holds instead, or that it is over; the user's words")
     quote: str
@@ -89,37 +92,23 @@ class ChangeItem(Strict):
 
 
 Item: TypeAlias = StatementItem | PreferenceItem | DirectiveItem | NameItem | ChangeItem
-_T = TypeVar("_T")
 
 
-def _or_malformed(value: object, handler: Handler) -> object:
-    """Take a value for what it should be, or for something malformed: one refuses no others."""
-    try:
-        return handler(value)
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-        where = ".".join(str(part) for part in first["loc"][1:])
-        return Malformed(malformed=f"{where}: {first['msg']}".removeprefix(": "))
-
-
-_Each = Annotated[_T | SkipJsonSchema[Malformed], WrapValidator(_or_malformed)]
-
-
-class TurnItems(Strict):
+class TurnItems(Around):
     """What a model reads off one turn."""
 
-    id: int
-    statements: list[_Each[StatementItem]]
-    preferences: list[_Each[PreferenceItem]]
-    directives: list[_Each[DirectiveItem]]
-    entities: list[_Each[NameItem]]
-    changes: list[_Each[ChangeItem]]
+    id: Number
+    statements: list[Each[StatementItem]] = Field(default_factory=list)
+    preferences: list[Each[PreferenceItem]] = Field(default_factory=list)
+    directives: list[Each[DirectiveItem]] = Field(default_factory=list)
+    entities: list[Each[NameItem]] = Field(default_factory=list)
+    changes: list[Each[ChangeItem]] = Field(default_factory=list)
 
 
-class TurnsAnswer(Strict):
+class TurnsAnswer(Around):
     """What a model answers to one call."""
 
-    turns: list[_Each[TurnItems]]
+    turns: list[Each[TurnItems]]
 
 
 class KnownFact(NamedTuple):
@@ -161,7 +150,7 @@ class TurnsReading(NamedTuple):
 
     placed: dict[str, list[PlacedItem]]  # by Episode.uid, of every turn that was answered
     refused: list[RefusedItem]
-    unanswered: list[str]  # uids that the answer leaves out: they are to be asked about again
+    unanswered: dict[str, str]  # why, by the uid of what is to be asked about again
 
 
 _WORD: Final = re.compile(r"\w+")
@@ -278,7 +267,8 @@ def read_turns(
     answer: TurnsAnswer, turns: Sequence[ShownTurn], known: Sequence[KnownFact]
 ) -> TurnsReading:
     """Return what an answer claims, and what of it is refused; may raise ReaderError."""
-    reading = TurnsReading({}, [], [])
+    reading = TurnsReading({}, [], {})
+    reading.refused.extend(_unasked("", answer))
     given: dict[int, TurnItems] = {}
     for items in answer.turns:
         if isinstance(items, Malformed):
@@ -294,12 +284,19 @@ def read_turns(
             given[items.id] = items
     for number, turn in enumerate(turns, 1):
         if number not in given:
-            reading.unanswered.append(turn.episode.uid)
+            malformed = [one for one in answer.turns if isinstance(one, Malformed)]
+            reading.unanswered[turn.episode.uid] = not_read(number, malformed)
             continue
+        reading.refused.extend(_unasked(turn.episode.uid, given[number]))
         placed, refused = _Turn(turn, known).read(given[number])
         reading.placed[turn.episode.uid] = placed
         reading.refused.extend(refused)
     return reading
+
+
+def _unasked(uid: str, part: TurnItems | TurnsAnswer) -> list[RefusedItem]:
+    """Return what an answer holds besides what was asked for."""
+    return [RefusedItem(uid, "malformed", UNASKED, "turn") for _ in part.unasked]
 
 
 class _Turn:

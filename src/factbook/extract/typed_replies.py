@@ -88,10 +88,10 @@ class TypedItem(answers.Strict):
     explicit: bool | None = Field(default=None, description="Did the user say it?")
 
 
-class TypedAnswer(answers.Strict):
+class TypedAnswer(answers.Around):
     """What a model answers: an empty list where it found nothing."""
 
-    extractions: list[TypedItem] = Field(max_length=MAX_ITEMS)
+    extractions: list[answers.Each[TypedItem]] = Field(max_length=MAX_ITEMS)
 
 
 def typed_messages(passage_text: str) -> list[Message]:
@@ -110,15 +110,19 @@ def typed_messages(passage_text: str) -> list[Message]:
 def claims_of(answer: TypedAnswer) -> tuple[list[TypedClaim], list[RefusedItem]]:
     """Take an answer apart: every item becomes a claim or a refused item, none is dropped.
 
-    Refused are texts that are empty, far too long, hold control characters or words of the prompt,
-    and what another item says already. A text that is offered under two types has the one that
-    comes first in the seed's decision tree (fact, pattern, narrative).
+    Refused are items that are malformed, texts that are empty, far too long, hold control
+    characters or words of the prompt, and what another item says already. A text that is offered
+    under two types has the one that comes first in the seed's decision tree (fact, pattern,
+    narrative).
     """
     claims: list[TypedClaim] = []
     refused: list[RefusedItem] = []
-    types = _types_by_text(answer.extractions)
+    types = _types_by_text(answers.well_formed(answer.extractions))
     first: dict[str, int] = {}
     for at, item in enumerate(answer.extractions):
+        if isinstance(item, answers.Malformed):
+            refused.append(_refused(at, f"the item is malformed ({item.malformed})"))
+            continue
         reason, detail = RejectionReason.SEMANTICALLY_INVALID, _malformed(item.text)
         normal = _normal(item.text)
         if not detail:
@@ -140,7 +144,18 @@ def claims_of(answer: TypedAnswer) -> tuple[list[TypedClaim], list[RefusedItem]]
             refused.append(RefusedItem(position=at, claim=claim, reason=reason, detail=detail))
         else:
             claims.append(claim)
+    at = len(answer.extractions)
+    refused += [_refused(at, answers.UNASKED) for _ in answer.unasked]
     return claims, refused
+
+
+def _refused(at: int, detail: str) -> RefusedItem:
+    """Return the refusal of what is no item; in the place of its text stands why."""
+    claim = TypedClaim(
+        text=_shown(detail, CLAIM_CHARS), type=MemoryType.USER_FACT, confidence=0.0, reasoning=""
+    )
+    reason = RejectionReason.SEMANTICALLY_INVALID
+    return RefusedItem(position=at, claim=claim, reason=reason, detail=detail)
 
 
 def _types_by_text(items: Iterable[TypedItem]) -> dict[str, MemoryType]:

@@ -32,7 +32,11 @@ from factbook.net.http import Failed, HTTPReply, encodable, read_address, said_i
 
 _NOT_IN_A_NAME: Final = re.compile(r"[^A-Za-z0-9_-]")
 _MAX_CALLS: Final = 128  # that one answer may ask for
-_FORMS: Final = ("json_schema", "json_object", "")  # of an answer, each if the one before is refused
+_FORMS: Final = (
+    "json_schema",
+    "json_object",
+    "",
+)  # of an answer, each if the one before is refused
 _NAMES_OF_FORM: Final = ("response_format", "response format", *_FORMS[:2], "structured output")
 _IGNORES_FORM: Final = frozenset({"api.anthropic.com"})  # says so; others refuse what they lack
 _BY_SCHEMA: Final = "Answer with one JSON object and nothing else; it fits this JSON schema: "

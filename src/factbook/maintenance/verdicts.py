@@ -34,6 +34,7 @@ from factbook.maintenance.verdict_queue import (
     PairQuestion,
     Resolver,
 )
+from factbook.pipelines.asking import is_endpoints, was_sent
 
 if TYPE_CHECKING:
     from factbook.llm.base import LLM
@@ -155,7 +156,7 @@ def _ask(llm: LLM, batch: _Batch, *, waiting: set[Ids], owners: dict[int, str]) 
         answer = llm.ask(verdict_messages(batch.about, asked), VerdictAnswer, purpose=PURPOSE)
     except ModelError as error:
         report.failure, report.error = str(error.kind), str(error)
-        if error.kind not in (ModelFailure.NOT_CONFIGURED, ModelFailure.OVER_BUDGET):
+        if was_sent(error) and not is_endpoints(error, answered=True):
             batch.missed += [Missed(pair_question.ids, str(error)) for pair_question in asked]
         return {}
     return _read_answer(answer, batch, asked, waiting=waiting, owners=owners)

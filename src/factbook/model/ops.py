@@ -452,7 +452,9 @@ class FailTask:
     target: int
     version: str
     error: str
-    tried: bool = True  # False: no call was made (the budget is spent), so the count stays
+    tried: bool = True  # False: nothing was made of the input (the budget is spent, the endpoint
+    # does not answer), so the count stays
+    wait_ms: Millis = 0  # that the endpoint asks for; it is not tried again before
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,7 @@ and the span that code found. A failed call leaves its commands queued with the 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
@@ -35,8 +36,10 @@ from factbook.model.facts import (
     Trigger,
 )
 from factbook.model.ops import FailTask, FinishTask, Op, RejectCandidate
+from factbook.pipelines.asking import is_endpoints, wait_ms, was_sent
 from factbook.pipelines.claims import judged, refused
 from factbook.store.derived.facts import lives_by_id
+from factbook.store.derived.tasks import open_tasks
 from factbook.store.port import Store
 from factbook.store.rows import Filters
 
@@ -65,8 +68,8 @@ def extract_commands(
 ) -> CommandsReport:
     """Ask the model about commands that rules do not understand, oldest first.
 
-    `limit` is how many episodes are asked about at most. Where nobody answers at the endpoint, or
-    the budget is spent, the pass ends.
+    `limit` is how many episodes are asked about at most. Where a failure is the endpoint's, or the
+    budget is spent, the pass ends.
     """
     store, llm = context.store, context.llm
     report = CommandsReport()
@@ -76,6 +79,9 @@ def extract_commands(
         page = store.untasked(KIND, calls, now=context.clock(), limit=PAGE)
         if not page:
             break
+        # last what was asked about in vain: it shall not keep the others waiting
+        vain = {task.target for task in open_tasks(store, KIND)}
+        page.sort(key=lambda stored: stored.id in vain)
         said = _said_by(store, page)
         asked: list[Episode] = []
         ids: dict[str, int] = {}
@@ -103,10 +109,12 @@ def extract_commands(
             except ModelError as error:
                 why = context.redact(str(error))
                 report.failed.append((len(batch), why))
-                if error.kind in (ModelFailure.NOT_CONFIGURED, ModelFailure.OVER_BUDGET):
+                if not was_sent(error):
                     return report  # nothing was tried: the counts stay
-                context.write([_failure(ids[failed.uid], why) for failed in batch], Trigger.COMMAND)
-                if error.kind is ModelFailure.CONNECT:
+                tried = not is_endpoints(error, answered=report.read > 0)
+                fails = [_failure(ids[one.uid], why, tried, wait_ms(error)) for one in batch]
+                context.write(fails, Trigger.COMMAND)
+                if not tried or error.kind is ModelFailure.CONNECT:
                     return report
             left = None if left is None else left - len(batch)
             if progress:
@@ -136,11 +144,11 @@ def _batch(
         for uid in episodes
         if uid not in reading.unanswered
     ]
-    ops += [_failure(ids[uid], "the model's answer left it out") for uid in reading.unanswered]
+    whys = {uid: context.redact(why) for uid, why in reading.unanswered.items()}
+    ops += [_failure(ids[uid], why) for uid, why in whys.items()]
     report.receipt.add(context.write(ops, Trigger.COMMAND))
     report.read += len(batch) - len(reading.unanswered)
-    if reading.unanswered:
-        report.failed.append((len(reading.unanswered), "the model's answer left them out."))
+    report.failed += [(number, why) for why, number in Counter(whys.values()).items()]
 
 
 def _refusal(
@@ -162,8 +170,10 @@ def _refusal(
     return refused(candidate, episode, refused_part.reason, redact(refused_part.detail))
 
 
-def _failure(target: int, why: str) -> FailTask:
-    return FailTask(kind=KIND, target=target, version=PROMPT_VERSION, error=why)
+def _failure(target: int, why: str, tried: bool = True, wait: int = 0) -> FailTask:
+    return FailTask(
+        kind=KIND, target=target, version=PROMPT_VERSION, error=why, tried=tried, wait_ms=wait
+    )
 
 
 def _said_by(store: Store, page: Sequence[StoredEpisode]) -> dict[int, list[Candidate]]:

@@ -33,6 +33,7 @@ from factbook.extract.voice import voice_of
 from factbook.model.facts import EVERYONE, Candidate, FactKind, Millis, Receipt, Trigger, Trust
 from factbook.model.keys import FAVORITES, normalize_fact_key, normalize_fact_value, split_rank_key
 from factbook.model.ops import ChangeKeys, FailTask, FinishTask, KeyStep, Op, Propose, QueueTask
+from factbook.pipelines.asking import is_endpoints, wait_ms, was_sent
 from factbook.pipelines.claims import Witness, refused
 from factbook.pipelines.keyed_labels import FAILED, write_label
 from factbook.sources.conversation.turn import clean, own_text, within
@@ -170,7 +171,8 @@ def retry(context: Context) -> RetriedTold:
             told = telling.run()
         except ModelError as error:
             retried.failed.append((episode.id, context.redact(str(error))))
-            if error.kind in (ModelFailure.CONNECT, ModelFailure.OVER_BUDGET):
+            endpoints = is_endpoints(error, answered=True)
+            if endpoints or error.kind in (ModelFailure.CONNECT, ModelFailure.OVER_BUDGET):
                 break  # the next ones would fail alike
             continue
         if told.failed:
@@ -201,7 +203,8 @@ class _Telling:
             response = _redacted(self._proposed(lists), self.context.redact)
         except ModelError as error:
             if error.kind is not ModelFailure.NOT_CONFIGURED:
-                self._fail(str(error), tried=error.kind is not ModelFailure.OVER_BUDGET)
+                tried = was_sent(error) and not is_endpoints(error, answered=True)
+                self._fail(str(error), tried=tried, wait=wait_ms(error))
             raise
         asked = forced_clarification(self.said, response, list(lists))
         if asked:
@@ -339,10 +342,15 @@ class _Telling:
     def _finished(self, version: str) -> FinishTask:
         return FinishTask(kind=KIND, target=self._target(), version=version)
 
-    def _fail(self, why: str, *, tried: bool = True) -> None:
+    def _fail(self, why: str, *, tried: bool = True, wait: int = 0) -> None:
         error = self.context.redact(why)[:_ERROR_CHARS]
         failed = FailTask(
-            kind=KIND, target=self._target(), version=PROMPT_VERSION, error=error, tried=tried
+            kind=KIND,
+            target=self._target(),
+            version=PROMPT_VERSION,
+            error=error,
+            tried=tried,
+            wait_ms=wait,
         )
         self._write([failed])
 

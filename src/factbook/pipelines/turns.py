@@ -9,6 +9,7 @@ The reader comes first and needs no model; what both find in the same words of a
 evidence, of which the fact is surer. What a model finds besides goes through the same gate. An item
 is refused by itself, with its reason. A call that fails says nothing of its turns: they stay
 waiting, with the reason, and are asked about again, those that failed each in a call of its own.
+Where the failure is the endpoint's, the pass ends, and they are asked about in batches as before.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from factbook.extract.turn_reading import (
 )
 from factbook.model.facts import EVERYONE, Candidate, Receipt, Role, StoredEpisode, Trigger, Trust
 from factbook.model.ops import FailTask, FinishTask, Op
+from factbook.pipelines.asking import is_endpoints, wait_ms, was_sent
 from factbook.pipelines.claims import refused
 from factbook.pipelines.turn_items import TurnKeeper, Write
 from factbook.store.derived.facts import holds, lives_by_id
@@ -107,8 +109,8 @@ def extract_turns(
 
     `near` finds the facts of an owner that a text may speak of, with their cosines. `write` is what
     writes facts, where that belongs to a run. `limit` is how many turns are asked about at most,
-    `calls` how many calls may be made; a day has policy.TURN_CALLS_DAY. Where nobody answers at the
-    endpoint, or a budget is spent, the pass ends, and the report says so.
+    `calls` how many calls may be made; a day has policy.TURN_CALLS_DAY. Where the endpoint does not
+    answer, whatever it is asked, or a budget is spent, the pass ends, and the report says so.
 
     Raises ModelError where no model is configured, ReaderError where the reader cannot be loaded.
     """
@@ -133,6 +135,7 @@ class _Pass:
         self._write = write
         self._report = report
         self._calls = calls
+        self._answered = False  # something came back in this pass
 
     def run(self, limit: int | None, progress: Callable[[int], None] | None) -> None:
         left = limit
@@ -146,7 +149,11 @@ class _Pass:
                 self._receive([FinishTask(kind=KIND, target=n, version="rules") for n in silent])
                 self._report.silent += len(silent)
             turns = [turn for turn in shown.values() if turn is not None][:left]
-            failed = [task.target for task in open_tasks(self._store, KIND) if task.attempts]
+            tasks = open_tasks(self._store, KIND)
+            failed = [task.target for task in tasks if task.attempts]
+            # last what was asked about in vain: it shall not keep the others waiting
+            vain = {task.target for task in tasks}
+            turns.sort(key=lambda turn: turn.episode.id in vain)
             tokens = self._llm.context_tokens
             for batch in turn_batches(turns, context_tokens=tokens, failed=failed):
                 if not self._may_call() or not self._ask(batch):
@@ -167,25 +174,46 @@ class _Pass:
 
     def _ask(self, batch: Sequence[ShownTurn]) -> bool:
         """Ask about turns and write what they say; False where the next would fail alike."""
-        self._report.calls += 1
-        redact = self._context.redact
         known = self._known(batch)
-        shown = [(turn.episode.kind.value, redact(turn.text)) for turn in batch]
         try:
-            answer = self._llm.ask(turn_messages(shown, known), TurnsAnswer, purpose=KIND)
+            answer = self._call(batch, known)
         except ModelError as error:
-            why = redact(str(error))
-            if error.kind in (ModelFailure.NOT_CONFIGURED, ModelFailure.OVER_BUDGET):
-                self._report.calls -= 1
-                self._report.stopped = why
-                return False  # nothing was tried: the counts stay
-            self._report.failed.append((len(batch), why))
-            self._receive([_failure(turn, why) for turn in batch])
-            if error.kind is ModelFailure.CONNECT:
-                self._report.stopped = why
-            return not self._report.stopped
+            return self._failed(error, batch)
         self._keep(answer, batch, known)
         return True
+
+    def _call(self, batch: Sequence[ShownTurn], known: Sequence[KnownFact]) -> TurnsAnswer:
+        self._report.calls += 1
+        redact = self._context.redact
+        shown = [(turn.episode.kind.value, redact(turn.text)) for turn in batch]
+        answer = self._llm.ask(turn_messages(shown, known), TurnsAnswer, purpose=KIND)
+        self._answered = True
+        return answer
+
+    def _failed(self, error: ModelError, batch: Sequence[ShownTurn]) -> bool:
+        """Let turns wait after a failure; False where the next would fail alike."""
+        if not self._answered and error.kind is ModelFailure.TIMEOUT and len(batch) > 1:
+            # Nothing came: is the endpoint gone, or are so many turns too many for its time?
+            if not self._may_call() or not self._ask(batch[:1]):
+                self._put_off(error, batch[1:], tried=False)
+                return False
+            batch = batch[1:]
+        self._answered = self._answered or (was_sent(error) and not error.endpoint)
+        tried = not is_endpoints(error, answered=self._answered)
+        why = self._put_off(error, batch, tried=tried)
+        if not was_sent(error):
+            self._report.calls -= 1
+        if not tried or not was_sent(error) or error.kind is ModelFailure.CONNECT:
+            self._report.stopped = why
+        return not self._report.stopped
+
+    def _put_off(self, error: ModelError, batch: Sequence[ShownTurn], *, tried: bool) -> str:
+        """Keep why turns wait; return it."""
+        why = self._context.redact(str(error))
+        if was_sent(error):
+            self._report.failed.append((len(batch), why))
+            self._receive([_failure(turn, why, tried, wait_ms(error)) for turn in batch])
+        return why
 
     def _known(self, batch: Sequence[ShownTurn]) -> list[KnownFact]:
         """Return the facts of the owner that are nearest to any of the turns."""
@@ -224,9 +252,9 @@ class _Pass:
             self._report.read += 1
         left_out = [turn for turn in batch if turn.episode.uid in reading.unanswered]
         if left_out:
-            why = "the model's answer left it out"
-            self._receive([_failure(turn, why) for turn in left_out])
-            self._report.failed.append((len(left_out), "the model's answer left them out"))
+            whys = [self._context.redact(reading.unanswered[turn.episode.uid]) for turn in left_out]
+            self._receive([_failure(*one) for one in zip(left_out, whys, strict=True)])
+            self._report.failed += [(number, why) for why, number in Counter(whys).items()]
 
     def _refuse(self, items: Sequence[RefusedItem], episodes: Mapping[str, StoredEpisode]) -> None:
         """Keep what is refused, each with its reason; what is of no turn stands under the first."""
@@ -257,5 +285,12 @@ class _Pass:
         return receipt
 
 
-def _failure(turn: ShownTurn, why: str) -> FailTask:
-    return FailTask(kind=KIND, target=turn.episode.id, version=PROMPT_VERSION, error=why)
+def _failure(turn: ShownTurn, why: str, tried: bool = True, wait: int = 0) -> FailTask:
+    return FailTask(
+        kind=KIND,
+        target=turn.episode.id,
+        version=PROMPT_VERSION,
+        error=why,
+        tried=tried,
+        wait_ms=wait,
+    )

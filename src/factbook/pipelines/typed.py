@@ -43,9 +43,11 @@ from factbook.model.facts import (
 )
 from factbook.model.memory_types import MemoryType, RefusedItem, RejectionReason, TypedClaim
 from factbook.model.ops import FailTask, FinishTask, Op, Propose
+from factbook.pipelines.asking import is_endpoints, wait_ms, was_sent
 from factbook.pipelines.claims import ASKED, asked, asserted, refused
 from factbook.redaction.labels import without_labels
 from factbook.sources.told import digest, said_ops
+from factbook.store.derived.tasks import open_tasks
 from factbook.store.kinds import PROPOSAL
 from factbook.store.rows import Filters
 
@@ -108,28 +110,38 @@ def extract_typed(
     """Ask the model about every summary that it has not answered for yet, oldest first.
 
     `known(text, owner)` returns what is known of an owner and near to a text. A summary that fails
-    waits for a later pass; after policy.MODEL_ATTEMPTS failures it is set aside. Where nobody
-    answers at the endpoint, or the budget is spent, the pass ends: the next ones would fail alike.
+    waits for a later pass; after policy.MODEL_ATTEMPTS failures it is set aside. Where the failure
+    is the endpoint's, or the budget is spent, the pass ends: the next ones would fail alike.
     """
     store, llm = context.store, context.llm
     report = TypedReport()
-    tried = 0
+    asked = 0
     summaries = Filters(owner=EVERYONE, episode_kinds=SUMMARIES)
-    while limit is None or tried < limit:
-        waiting = store.untasked(KIND, summaries, now=context.clock(), limit=1)
+    while limit is None or asked < limit:
+        # last what was asked about in vain: it shall not keep the others waiting
+        vain = {task.target for task in open_tasks(store, KIND)}
+        waiting = store.untasked(KIND, summaries, now=context.clock(), limit=len(vain) + 1)
         if not waiting:
             break
-        tried += 1
+        episode = next((each for each in waiting if each.id not in vain), waiting[0])
+        asked += 1
         try:
-            _one(context, llm, waiting[0], known, trigger, report)
+            _one(context, llm, episode, known, trigger, report)
         except ModelError as error:
-            report.failed.append((waiting[0].id, str(error)))
-            if error.kind in (ModelFailure.NOT_CONFIGURED, ModelFailure.OVER_BUDGET):
+            report.failed.append((episode.id, str(error)))
+            if not was_sent(error):
                 break  # it was not tried: its count stays
-            why = context.redact(str(error))
-            op = FailTask(kind=KIND, target=waiting[0].id, version=PROMPT_VERSION, error=why)
+            tried = not is_endpoints(error, answered=report.summaries > 0)
+            op = FailTask(
+                kind=KIND,
+                target=episode.id,
+                version=PROMPT_VERSION,
+                error=context.redact(str(error)),
+                tried=tried,
+                wait_ms=wait_ms(error),
+            )
             context.write([op], trigger)
-            if error.kind is ModelFailure.CONNECT:
+            if not tried or error.kind is ModelFailure.CONNECT:
                 break
         if progress:
             progress(1)

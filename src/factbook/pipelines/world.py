@@ -52,6 +52,7 @@ from factbook.model.interest_ops import FailResult, Fence, MarkExtracted, MarkHe
 from factbook.model.ops import FailTask, FinishTask, Op
 from factbook.net import cancel
 from factbook.net.http import one_line
+from factbook.pipelines.asking import is_endpoints, wait_ms
 from factbook.pipelines.world_facts import Facts, Gathered, TextVectors, announcements, refusal
 from factbook.pipelines.world_model import ModelReading
 from factbook.pipelines.world_names import EntityIntake, by_new_thing
@@ -242,14 +243,16 @@ class WorldReading:
             _LOG.warning("%s could not be read: %s", piece.what, why, exc_info=error)
         known = self._tasks().get((piece.kind, piece.target))
         attempts = known.attempts if known else 0
-        elsewhere = isinstance(error, EmbedderError) or kind is ModelFailure.CONNECT
+        endpoints = isinstance(error, ModelError) and is_endpoints(error, answered=True)
+        untried = isinstance(error, EmbedderError) or endpoints
+        elsewhere = untried or kind is ModelFailure.CONNECT
         ops: list[Op] = []
         if piece.result is not None and not elsewhere:
             ops.append(FailResult(search_id=piece.target, episode_id=piece.result.episode_id))
         # Several results that fail in one round are one failure of their search.
         counted = piece.result is not None and piece.result.failed < attempts
         if elsewhere or kind is not None or not counted:
-            tried = not isinstance(error, EmbedderError)
+            tried = not untried
             ops.append(
                 FailTask(
                     kind=piece.kind,
@@ -257,6 +260,7 @@ class WorldReading:
                     version=PROMPT_VERSION if kind else RULES,
                     error=why,
                     tried=tried,
+                    wait_ms=wait_ms(error) if isinstance(error, ModelError) else 0,
                 )
             )
             if piece.kind == SEARCH_TASK and attempts + tried >= policy.MODEL_ATTEMPTS:
