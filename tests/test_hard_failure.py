@@ -286,8 +286,7 @@ def record_command(memory: Memory) -> None:
 def read_commands(memory: Memory) -> Outcome:
     """Ask what the commands do that wait."""
     report = memory.typed.extract_commands()
-    left_out = [(1, "the model's answer left them out.")]
-    if report.failed not in ([], left_out):
+    if any("the model's answer" not in why for _, why in report.failed):
         ((episodes, why),) = report.failed
         assert episodes == 1
         return failed(kind_in(why))
@@ -366,6 +365,21 @@ NOT_ASKED: Final = Outcome(refused=("2 left_out", "2 malformed_id"))
 EMPTY: Final = "semantically_invalid: the text is empty"
 TOO_LONG: Final = "semantically_invalid: the text has {} characters, and a claim has at most 400"
 
+UNASKED: Final = "a key that was not asked for"
+
+
+def malformed(why: str, *, kept: int = 0) -> Outcome:
+    """Return the outcome of a summary whose other items, if any, are kept."""
+    return Outcome(kept=kept, refused=(f"semantically_invalid: the item is malformed ({why})",))
+
+
+NO_TYPE: Final = malformed(
+    "type: Input should be 'USER_FACT', 'USER_PATTERN' or 'SHARED_NARRATIVE'"
+)
+NO_NUMBER: Final = malformed("confidence: Input should be a valid number")
+NO_COMMAND: Final = Outcome(refused=("malformed", "unanswered"))
+NOT_ITS_WORDS: Final = Outcome(refused=("malformed", "not_a_file", "not_a_host"))
+
 CONTENT: Final[Mapping[str, Mapping[str, Outcome]]] = {
     "tell": {
         "confidence_7": SCHEMA,
@@ -400,8 +414,21 @@ CONTENT: Final[Mapping[str, Mapping[str, Outcome]]] = {
         "placeholder": NO_PLAN,
     },
     "typed": {
-        "confidence_7": SCHEMA,
-        "confidence_negative": SCHEMA,
+        "confidence_7": malformed("confidence: Input should be less than or equal to 1"),
+        "confidence_negative": malformed("confidence: Input should be greater than or equal to 0"),
+        **dict.fromkeys(
+            ("nan", "infinite", "endless_number", "extra_key"),
+            Outcome(kept=2, refused=(f"semantically_invalid: {UNASKED}",)),
+        ),
+        "half_character": malformed("text: a string holds half a character (a lone surrogate)"),
+        "controls": malformed("text: a string holds the control character U+0000"),
+        "missing_key_within": malformed("text: Field required", kept=1),
+        "misnamed_key_within": malformed("text: Field required", kept=1),
+        "extra_key_within": malformed("sudo: Extra inputs are not permitted", kept=1),
+        "object_for_value_within": malformed("text: Input should be a valid string", kept=1),
+        "null_within": malformed("text: Input should be a valid string", kept=1),
+        **dict.fromkeys(("number_as_text", "number_as_words", "truth_as_number"), NO_NUMBER),
+        **dict.fromkeys(("word_of_no_enum", "enum_in_capitals"), NO_TYPE),
         "duplicates": Outcome(
             kept=2,
             refused=(
@@ -444,29 +471,56 @@ CONTENT: Final[Mapping[str, Mapping[str, Outcome]]] = {
         "placeholder": NOT_ASKED,
     },
     "commands": {
-        "confidence_7": SCHEMA,
-        "confidence_negative": SCHEMA,
+        # What is said of several items alike is one row.
+        **dict.fromkeys(
+            ("confidence_7", "confidence_negative", "number_as_text"),
+            Outcome(refused=("malformed",)),
+        ),
+        **dict.fromkeys(
+            ("nan", "infinite", "endless_number", "extra_key", "extra_key_within"),
+            Outcome(kept=3, refused=("malformed",)),
+        ),
+        **dict.fromkeys(("half_character", "controls"), Outcome(refused=("malformed",) * 3)),
+        "missing_key_within": NO_COMMAND,
+        "misnamed_key_within": NO_COMMAND,
+        "object_for_value_within": NO_COMMAND,
+        "null_within": NO_COMMAND,
+        "number_as_words": NO_COMMAND,
+        "truth_as_number": NO_COMMAND,
         # Of what is said twice, the fact is there: its refusal is one row for each claim.
         "duplicates": Outcome(kept=3, refused=("duplicate",) * 4),
         "conflicts": Outcome(kept=3, refused=("no_span",) * 3),
         "unknown_ids": Outcome(refused=("unknown_id", "unanswered")),
         "many": Outcome(kept=2, refused=("not_a_host",) * 64 + ("too_many",) * 4_936),
         "empty_lists": Outcome(refused=("unanswered",)),
-        "empty_texts": SCHEMA,
-        "blank_texts": SCHEMA,
-        "long_texts": SCHEMA,
-        "other_language": SCHEMA,
-        "hidden_direction": SCHEMA,
-        "instruction": SCHEMA,
-        "placeholder": SCHEMA,
+        "empty_texts": NOT_ITS_WORDS,
+        "blank_texts": NOT_ITS_WORDS,
+        "long_texts": NOT_ITS_WORDS,
+        "other_language": NOT_ITS_WORDS,
+        "hidden_direction": Outcome(refused=("malformed", "no_span", "not_a_host")),
+        "instruction": Outcome(refused=("malformed", "no_span", "not_a_host")),
+        "placeholder": Outcome(refused=("malformed", "no_span", "no_span")),
     },
 }
 
 
 def expected(site: Site, bad: BadAnswer, provider: str) -> Outcome:
-    """Return the one outcome that a bad answer has."""
+    """Return the one outcome that a bad answer has; of items each has its own."""
     kind = bad.expected(provider)
-    return CONTENT[site.name][bad.name] if kind is None else failed(kind)
+    content = CONTENT[site.name]
+    return content[bad.name] if kind is None or bad.name in content else failed(kind)
+
+
+# What says nothing of an input is no try of it: a refusal at the door, and of inputs that are asked
+# about in passes also silence. (Pairs are asked about in two calls a night, and count all.)
+OF_ENDPOINT: Final = {*(f"status_{n}" for n in (401, 403, 404, 429, 500, 503)), "page_with_502"}
+IN_PASSES: Final = ("typed", "commands")
+
+
+def tries(site: Site, bad: BadAnswer) -> int:
+    """Return how many failures an input has after a bad answer."""
+    silent = bad.name == "hang" and site.name in IN_PASSES
+    return 0 if (bad.name in OF_ENDPOINT or silent) and site.name != "judge" else 1
 
 
 # --- how it is played -----------------------------------------------------------------------------
@@ -645,8 +699,9 @@ def test_every_bad_answer_has_one_outcome(
             found = failed(error.kind, answered=wanted.answered)
         assert found == wanted, bad.about
         # One request for each call: nothing is retried, no redirect is followed.
-        server.wait_for(site.calls)  # a busy machine may write it down after the deadline
-        assert len(server.requests) == site.calls
+        calls = 1 if bad.reply(site.good).headers.get("Retry-After") else site.calls
+        server.wait_for(calls)  # a busy machine may write it down after the deadline
+        assert len(server.requests) == calls
         # What memory holds is changed by what was kept, and by nothing else.
         changed = house.changed()
         assert has_memory_changed(changed) == bool(found.kept and site.waiting)
@@ -654,9 +709,11 @@ def test_every_bad_answer_has_one_outcome(
             assert "rejection_row" not in changed
         # The input waits with its reason, or was answered for.
         tasks = memory.maintenance.model_tasks()
-        useless = found.failure or (found.refused and not found.kept and site.name != "typed")
+        useless = found.failure or (found.refused and not found.kept)
+        if site.name in IN_PASSES:  # what was refused of it was answered for
+            useless = found.failure or "unanswered" in found.refused
         if useless:
-            assert waits(tasks, site, attempts=1)
+            assert waits(tasks, site, attempts=tries(site, bad))
             assert all(one.until > house.clock.now for one in tasks)
         else:
             assert tasks == []
@@ -666,7 +723,7 @@ def test_every_bad_answer_has_one_outcome(
         outcome = "ok" if found.failure is None or found.answered else str(found.failure)
         (line,) = memory.maintenance.cost()
         assert (line.purpose, line.model) == (site.purpose, f"{provider}:{MODEL}")
-        assert (line.outcome, line.count.calls) == (outcome, site.calls)
+        assert (line.outcome, line.count.calls) == (outcome, calls)
         assert memory.check() == []
 
 
@@ -753,8 +810,13 @@ def test_no_answer_can_name_another_owner(build: Build, site: Site, field_name: 
             found = site.run(memory)
         except ModelError as error:
             found = failed(error.kind)
-        assert found == SCHEMA
-        assert not has_memory_changed(house.changed())
+        if site.name in IN_PASSES:  # the items count, for the owner of the input, and it is refused
+            assert found.kept == site.kept
+            assert len(found.refused) == 1
+        else:
+            assert found == SCHEMA
+            assert not has_memory_changed(house.changed())
+        assert not memory.query_facts(owner="bob")
 
 
 def test_verdicts_on_the_facts_of_another_owner_are_refused(build: Build) -> None:
@@ -808,7 +870,7 @@ def test_after_many_failures_the_input_is_set_aside_and_can_be_revived(
     build: Build, server: ModelServer, site: Site, provider: str
 ) -> None:
     house = build(site, provider)
-    replies = [Reply.text("sorry"), Reply.status(503), Reply.json([]), Reply.truncated("{")]
+    replies = [Reply.text("sorry"), Reply.status(400), Reply.json([]), Reply.truncated("{")]
     requests = 0
     with house.open() as memory:
         for attempt in range(1, policy.MODEL_ATTEMPTS + 1):
@@ -865,7 +927,8 @@ def test_while_the_server_is_stopped_nothing_is_written_and_nothing_is_lost(
             before = facts_of(house.path)
             assert outcome_of(site, memory, again=False) == failed(ModelFailure.CONNECT)
             assert facts_of(house.path) == before
-            assert waits(memory.maintenance.model_tasks(), site, attempts=1)
+            tried = int(site.name == "judge")
+            assert waits(memory.maintenance.model_tasks(), site, attempts=tried)
             assert [(one.outcome, one.count.calls) for one in memory.maintenance.cost()] == [
                 ("connect", site.calls)
             ]
@@ -978,7 +1041,7 @@ def test_messages_that_wait_are_told_in_their_order_and_fail_alone(
     build: Build, server: ModelServer
 ) -> None:
     house = build(BY_NAME["tell"])
-    server.script = Reply.status(503)
+    server.script = Reply.status(400)
     said = ["BTC is my #1 favorite crypto", "My city is Oslo", "ETH is my #2 favorite crypto"]
     with house.open() as memory:
         for message in said:

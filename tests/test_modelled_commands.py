@@ -405,7 +405,8 @@ def test_a_command_of_another_form_is_asked_about_again(changes: dict[str, Any],
 
 
 def test_an_answer_without_its_list_is_none() -> None:
-    for bad in ({}, {"commands": None}, {"command": []}, {"commands": {}}, []):
+    bads: list[object] = [{}, {"commands": None}, {"command": []}, {"commands": {}}, []]
+    for bad in bads:
         with pytest.raises(ValidationError):
             CommandAnswer.model_validate_json(json.dumps(bad))
 

@@ -218,7 +218,7 @@ def test_a_budget_holds_between_processes(
 def test_set_aside_after_as_many_failures_as_the_policy_says(
     memory: Memory, server: ModelServer, clock: FrozenClock
 ) -> None:
-    server.script = Reply.status(500, "down")
+    server.script = Reply.status(400, "not like this")
     with pytest.raises(ModelError):
         memory.tell("BTC is my #1 crypto")
     for attempt in range(2, policy.MODEL_ATTEMPTS + 1):

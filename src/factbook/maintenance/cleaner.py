@@ -26,7 +26,7 @@ from pydantic import BaseModel, ConfigDict
 
 from factbook import policy
 from factbook.embed.halves import unpacked
-from factbook.errors import ModelError
+from factbook.errors import ModelError, ModelFailure
 from factbook.gate.judge import JudgedClaim, Relation, judge, read
 from factbook.gate.same_entity import Same, SameEntityVerdict, compare
 from factbook.gate.terms import MOST_TERMS, Term, TermKind, terms_of
@@ -40,7 +40,6 @@ from factbook.model.facts import EVERYONE, At, Receipt, Trigger
 from factbook.model.interest_ops import MergeEntities, RetireEntity
 from factbook.model.ops import FailTask, FinishTask, MarkProgress, Op
 from factbook.net import cancel
-from factbook.pipelines.asking import is_endpoints, was_sent
 from factbook.store.derived.entities import engagements_of, entities_of, preferences_of, world_facts
 from factbook.store.derived.facts import lives_by_id
 from factbook.store.kinds import MODEL_TASK, PAIR
@@ -266,7 +265,7 @@ class _Cleaning:
             answer = llm.ask(_messages([text for _, text in asked]), SameAnswer, purpose=PURPOSE)
         except ModelError as error:
             self.report.note = self._redact(str(error))
-            if was_sent(error) and not is_endpoints(error, answered=True):
+            if error.kind not in (ModelFailure.NOT_CONFIGURED, ModelFailure.OVER_BUDGET):
                 self._fail([pair for pair, _ in asked], self.report.note)
             return
         self.report.asked = len(asked)

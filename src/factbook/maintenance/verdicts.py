@@ -34,7 +34,6 @@ from factbook.maintenance.verdict_queue import (
     PairQuestion,
     Resolver,
 )
-from factbook.pipelines.asking import is_endpoints, was_sent
 
 if TYPE_CHECKING:
     from factbook.llm.base import LLM
@@ -156,7 +155,7 @@ def _ask(llm: LLM, batch: _Batch, *, waiting: set[Ids], owners: dict[int, str]) 
         answer = llm.ask(verdict_messages(batch.about, asked), VerdictAnswer, purpose=PURPOSE)
     except ModelError as error:
         report.failure, report.error = str(error.kind), str(error)
-        if was_sent(error) and not is_endpoints(error, answered=True):
+        if error.kind not in (ModelFailure.NOT_CONFIGURED, ModelFailure.OVER_BUDGET):
             batch.missed += [Missed(pair_question.ids, str(error)) for pair_question in asked]
         return {}
     return _read_answer(answer, batch, asked, waiting=waiting, owners=owners)
