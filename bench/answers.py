@@ -54,6 +54,7 @@ from bench._common import BenchError, emit, print_table, run
 from factbook.apply.apply import apply
 from factbook.context import Resources
 from factbook.errors import ModelError, ModelFailure
+from factbook.extract.answers import Malformed, well_formed
 from factbook.extract.keyed.contracts import (
     FactsOp,
     FactsOpsResponse,
@@ -529,8 +530,9 @@ class Typed(Site):
         kept = sum(text in stored for text in texts)
         lost = [text for text in texts if text not in stored and text not in refused]
         dropped = f"{lost[0]!r} is neither stored nor refused" if lost else ""
-        if len(texts) != len(answer.extractions):
-            dropped = f"{len(texts)} of {len(answer.extractions)} items were judged"
+        offered = len(answer.extractions) + len(answer.unasked)
+        if len(texts) != offered:
+            dropped = f"{len(texts)} of {offered} items were judged"
         return [Result(kept=kept, refused=len(texts) - kept, dropped=dropped)]
 
 
@@ -710,7 +712,10 @@ class Commands(Site):
         result = Result(kept=report.receipt.stored, refused=report.receipt.rejected)
         given: set[int] = set()
         for items in answer.commands:
-            if not 1 <= items.id <= len(episodes):
+            if isinstance(items, Malformed):
+                found = self._told(desk, episodes[0])
+                named = {("", items.malformed)}
+            elif not 1 <= items.id <= len(episodes):
                 found = self._told(desk, episodes[0])
                 named = {("", f"there is no number {items.id} among {len(episodes)}")}
             elif items.id in given:
@@ -719,9 +724,13 @@ class Commands(Site):
             else:
                 given.add(items.id)
                 found = self._told(desk, episodes[items.id - 1])
-                named = {("connects_to_host", one.host.strip()) for one in items.hosts}
-                named |= {("operation_type", one.operation) for one in items.operations}
-                named |= {("mentions_path", one.file.strip()) for one in items.files}
+                hosts, files = well_formed(items.hosts), well_formed(items.files)
+                operations = well_formed(items.operations)
+                named = {("connects_to_host", one.host.strip()) for one in hosts}
+                named |= {("operation_type", one.operation) for one in operations}
+                named |= {("mentions_path", one.file.strip()) for one in files}
+                every = [*items.hosts, *items.operations, *items.files]
+                named |= {("", one.malformed) for one in every if isinstance(one, Malformed)}
             lost = {
                 (predicate, value)
                 for predicate, value in named
@@ -887,9 +896,19 @@ def _fitting(site: Site, good: Mapping[str, Any], rng: random.Random, *, draws: 
             found = read_answer(data.decode("utf-8"), site.shape)
         except (UnicodeDecodeError, Failed):
             continue
-        if found != site.shape.model_validate(good):
+        if is_whole(found) and found != site.shape.model_validate(good):
             return data
     return next(mutants)
+
+
+def is_whole(part: object) -> bool:
+    """Tell whether an answer, or a part of one, fits with all that it holds."""
+    if isinstance(part, BaseModel):
+        fields = [getattr(part, name) for name in type(part).model_fields]
+        return not (isinstance(part, Malformed) or getattr(part, "unasked", None)) and all(
+            map(is_whole, fields)
+        )
+    return not isinstance(part, list) or all(map(is_whole, part))
 
 
 def feed(part: Slice) -> tuple[Account, list[tuple[str, TypedAnswer]]]:

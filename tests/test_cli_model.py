@@ -44,7 +44,7 @@ class Desk:
 
     def fails(self) -> None:
         """Let the model fail from now on."""
-        self.server.script = Reply.status(500)
+        self.server.script = Reply.status(400)
 
     def memory(self, **more: Any) -> Memory:
         """Open the database beside the command line."""
@@ -136,7 +136,7 @@ def test_a_failed_model_is_told_by_label_kind_and_exit_code(desk: Desk) -> None:
     for command, said in (("tell", "BTC is my #1 crypto"), ("ask", "What is my #1 crypto?")):
         failed = desk.cli(command, said, code=9)
         assert failed.out.startswith("Facts-F\nFacts system failed: The Facts LLM (ollama:")
-        assert "(http: status 500" in failed.err
+        assert "(http: status 400" in failed.err
         error = desk.cli(command, said, "--json", code=9).json()["error"]
         assert {name: error[name] for name in ("kind", "failure", "model", "label")} == {
             "kind": "ModelError",
@@ -239,7 +239,7 @@ def test_what_failed_is_told_with_its_reason_and_its_time(desk: Desk) -> None:
     }
     for one in found["unanswered"]:
         assert (one["state"], one["attempts"], one["command"]) == ("waiting", 1, "factbook extract")
-        assert "status 500" in one["reason"]
+        assert "status 400" in one["reason"]
         assert one["until"].endswith("Z")
     assert "Nothing is to be asked about now." in desk.cli("extract").out
 
@@ -265,7 +265,7 @@ def test_a_message_that_fails_again_is_told_and_one_that_works_is_stored(desk: D
     desk.fails()
     found = desk.cli("extract", "--json", code=9).json()
     assert [one["episode"] for one in found["told_failed"]] == [2]
-    assert "status 500" in found["told_failed"][0]["why"]
+    assert "status 400" in found["told_failed"][0]["why"]
     assert [one["attempts"] for one in found["unanswered"]] == [3]
 
 

@@ -416,7 +416,7 @@ def test_a_failure_is_never_no_facts(system: System) -> None:
 def test_what_fails_too_often_is_set_aside_and_can_be_revived(system: System) -> None:
     system.summary()
     for _ in range(policy.MODEL_ATTEMPTS):
-        system.server.script = [Reply.status(500, "down")]
+        system.server.script = [Reply.status(400, "not like this")]
         system.memory.typed.extract_typed(limit=1)
         system.clock.advance(days=1)
     (task,) = system.memory.maintenance.model_tasks()
