@@ -22,11 +22,19 @@ MAX_SENTENCE_CHARS: Final = 1_200
 MIN_SNIPPET_WORDS: Final = 4
 """Shorter sentences ("Fixed.", "Found it:") say nothing on their own."""
 
+REPORTS: Final = ("provides_solution", "identifies_issue", "discovery")
+"""What a sentence reports is one of these, the first that it is."""
+
 _ANNOUNCED: Final = "discovery"  # of the rules the one whose words announce what follows
 _ANNOUNCING: Final = 8  # words at most that only announce ("Found the root cause!")
 _ABOUT_CHARS: Final = 400  # ours: of a prompt, in which it says what it is about
 _LISTED: Final = re.compile(r"\s*(?:[-*+•✅❌✔☐]|\d{1,3}[.)])\s")
 _QUOTED_LINE: Final = re.compile(r"\s*(?:>|\[?\d{2}:\d{2}:\d{2}|\d{4}-\d{2}-\d{2}[T ]\d)")
+_CODE_LINE: Final = re.compile(
+    r"[ \t>+-]*(?:(?:throw|raise)[ \t]+(?:new[ \t]+)?[\w.]+\("
+    r"|.*(?:[)\]}'\"][ \t]*;|\)[ \t]*\{)[ \t]*$)",
+    re.MULTILINE,
+)
 _LEAD_LINES: Final = 40  # of a list, up to what leads to it
 _LEAD_CHARS: Final = 100  # of what leads to a list
 _OWN_STEP: Final = re.compile(
@@ -103,7 +111,9 @@ def _candidate(
     said = masked(lower[start : min(end, start + 4 * MAX_SENTENCE_CHARS)])
     said = _ASIDE.sub(lambda aside: " " * len(aside[0]), said)
     first = keyword_pattern(rule.keywords).search(said)
-    if first is None or _is_open(text, start, end) or _QUOTED_LINE.match(text, line):
+    if first is None or _is_open(text, start, end):
+        return None
+    if _QUOTED_LINE.match(text, line) or _CODE_LINE.match(text, line):
         return None
     lead = _lead(text, line) if _LISTED.match(text, line) else ""
     hit = start + first.start()

@@ -25,6 +25,7 @@ from factbook.extract.base import (
     parse_template,
     render,
 )
+from factbook.extract.prose import REPORTS
 from factbook.extract.session_parser import RULES, SEED_STRICT
 from factbook.model import fast_dataclass
 from factbook.model.facts import Candidate, Episode, EpisodeKind, Outcome
@@ -269,6 +270,10 @@ class _Run:
         key = (subject, rule.predicate, value)
         text = self._episode.text
         if not value or start >= end or key in self._seen or value in ready.ignored:
+            return False
+        # What is mended is no fault beside it.
+        reported = REPORTS if rule.predicate in REPORTS else ()
+        if any((subject, other, value) in self._seen for other in reported):
             return False
         if text[start].isspace() and text[start:end].isspace():
             return False

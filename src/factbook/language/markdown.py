@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from typing import Final
 
 _LINE: Final = re.compile(r"[^\n]*\n?")
-_FENCE: Final = re.compile(r"[ \t>]*(```+|~~~+)")
+_FENCE: Final = re.compile(r"[ \t>]*(`{3,}(?!.*`)|~{3,})")  # behind backticks stand no others
 _NOT_PROSE: Final = re.compile(
-    r"[ \t]*(?:\#{1,6}[ \t]|\||[-*_=─━═—]{3,}[ \t]*$|</?\w[^>]*>[ \t]*$|`[^`\n]{0,80}─|★)"
+    r"[ \t]*(?:\#{1,6}[ \t]|\||[-*_=─━═—]{3,}[ \t]*$|</?\w[^>]*>[ \t]*$|`[^`\n]{0,80}─|★"
+    r"|```[^`\n]*```$|[-+*] {5,}\S)"  # code in a line of its own, and a line of it behind a mark
 )
 _LIST_ITEM: Final = re.compile(
     r"[ \t>]*(?:[-*+•✓✔✗✘✅❌⚠️→]+|\(?\d{1,3}[.)]|\(?[a-zA-Z][.)])[ \t]+(?:\[[ xX]\][ \t]+)?"
@@ -63,6 +64,8 @@ def prose_blocks(text: str) -> list[tuple[int, int]]:
             joins = False
             continue
         if fence or _NOT_PROSE.match(line):
+            if fence and line.endswith(fence) and line.count(fence) == 1:
+                fence = ""  # it closes behind words
             joins = False
             if not fence:
                 in_list = False
