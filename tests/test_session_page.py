@@ -70,13 +70,17 @@ def test_logs_of_sub_agents_are_counted_in_and_what_they_were_told_is_no_prompt(
     with memory_of(tmp_path, EXAMPLES / "claude-code") as memory:
         states = {state.id: state for state in memory.sources.sessions()}
         page = memory.sources.session(GARDENLOG)
+        typed = [hit.text for hit in memory.sources.timeline(limit=200) if hit.kind == "episode"]
         (agent,) = [state for state in states.values() if state.source.agent]
         assert agent.id in page.sources
         assert memory.sources.session(f"s{agent.id}") == page
         assert memory.sources.session(str(agent.id)) == page
     assert page.agents == 1
     assert page.items == sum(states[id_].episode_count for id_ in page.sources)
-    assert not any(turn.asked.startswith("Read src/gardenlog") for turn in page.turns)
+    told_it = "Read src/gardenlog"
+    assert not any(turn.asked.startswith(told_it) for turn in page.turns)
+    assert typed
+    assert not any(text.startswith(told_it) for text in typed)
 
 
 def log_with_helper(folder: Path, *, alone: bool) -> tuple[Path, list[dict[str, object]]]:
@@ -238,6 +242,7 @@ def used(n: int, tool: str, error: str = "", **given: object) -> list[str]:
 
 NO_PYTEST = "Exit code 127\n(eval):1: command not found: pytest"
 BROKEN = "Exit code 1\nValueError: the key of the tills is not set"
+RED = "E assert 3 == 2\n1 failed in 0.1s"
 TILLS = "/home/ann/shop/tills.py"
 NOT_THERE = "File does not exist."
 TWICE = "Found 2 matches of the string to replace, but replace_all is false."
@@ -261,6 +266,23 @@ TWICE = "Found 2 matches of the string to replace, but replace_all is false."
          "then `git -C x commit -m 'Sort tills'` went well"),
         ([*ran(1, "gh pr merge 7", BROKEN), *ran(2, "gh pr merge 7 --squash")],
          "then `gh pr merge 7 --squash` went well"),
+        # What the error names was installed.
+        ([*ran(1, "pytest -q tests/t.py", "E ModuleNotFoundError: No module named 'till_box'"),
+          *ran(2, "pip install till-box", text="Successfully installed till-box-1.2"),
+          *ran(3, "pytest tests/t.py", text="3 passed in 0.2s")],
+         "then `pip install till-box` installed till-box"),
+        ([*ran(1, "pytest -q tests/t.py", "E ModuleNotFoundError: No module named 'till'"),
+          *ran(2, "pip install till-box", text="Successfully installed till-box-1.2"),
+          *ran(3, "pytest tests/t.py", text="3 passed in 0.2s")],
+         "then `pytest tests/t.py` went well"),
+        # A test that was to fail.
+        ([*used(1, "Bash", RED, command="pytest tests/t.py", description="Check the test fails"),
+          *ran(2, "pytest tests/t.py", text="3 passed in 0.2s")], "it was to fail"),
+        ([*used(1, "Bash", RED, command="pytest tests/t.py", description="See why the test fails"),
+          *ran(2, "pytest tests/t.py", text="3 passed in 0.2s")],
+         "then `pytest tests/t.py` went well"),
+        ([*used(1, "Bash", NO_PYTEST, command="pytest t.py", description="Check it fails"),
+          *ran(2, "pytest t.py", text="3 passed in 0.2s")], "then `pytest t.py` went well"),
         # The same tool, or the same file.
         ([*used(1, "WebFetch", NOT_THERE, url="https://a.shop/1", prompt="x"),
           *used(2, "WebFetch", url="https://a.shop/1", prompt="y")], "then WebFetch went well"),
@@ -418,6 +440,18 @@ def test_only_what_a_reply_lists_by_its_own_heading_is_open(reply: str, items: l
         ("Done. The importer is fast again.", "The importer is fast again."),
         ("Done.", "Done."),
         ("```\nls\n```", "```"),
+        # What only leads to a list comes with its first item, and to code alone.
+        ("The till now has:\n\n- a drawer\n- a bell", "The till now has: a drawer"),
+        (
+            "Done. What the shop got:\n\n## Till\n\n1. **Sums**:\n   - rounded\n",
+            "What the shop got: **Sums**: rounded",
+        ),
+        ("Start it so:\n\n```\nmake till\n```\n\nThen open the shop.", "Start it so:"),
+        (
+            "The till has two parts: a drawer and a bell.\n\n- more",
+            "The till has two parts: a drawer and a bell.",
+        ),
+        ("The till is ready:", "The till is ready:"),
         ("", ""),
     ],
 )

@@ -107,6 +107,11 @@ _WRITE_FLAGS: Final = re.compile(r"-[a-zA-Z]*i[a-zA-Z]*(?:\..*)?|--in-place(?:=.
 _REST: Final = re.compile(r"\s*(?:\d*>&\d+|\d*>\s*/dev/null|&>\s*/dev/null)")
 _ALL_THERE: Final = frozenset({".", "./", "./..."})  # as an operand it is as good as none
 _NOT_RUN: Final = frozenset({"126", "127"})
+_FAILS: Final = frozenset({"fail", "fails"})
+_SEEN: Final = frozenset({"ccomp", "xcomp", "parataxis"})  # as what is to be verified, expected
+_LEFT_OPEN: Final = word_set(
+    "if whether why where when how which what who n't not never no nothing none neither"
+)
 
 
 class Closing(NamedTuple):
@@ -224,6 +229,24 @@ def _is_within(operand: str, other: str, *, chosen: bool) -> bool:
     one, whole = (f"/{word.replace('::', '/')}/" for word in (operand, other))
     same = one.endswith(whole) or whole.endswith(one)
     return same or (chosen and whole in one)
+
+
+def is_to_fail(purpose: str) -> bool:
+    """Tell whether what a command is for is that it fails: "Verify the new test fails".
+
+    That is what is to be seen, and neither asked ("see why it fails") nor denied.
+    """
+    if "fail" not in purpose.lower():
+        return False
+    from factbook.language.reader.read import read
+
+    for token in read(purpose).tokens:
+        word = token.text.lower()
+        if word in _LEFT_OPEN:
+            return False
+        if word in _FAILS and token.relation in _SEEN:
+            return True
+    return False
 
 
 def may_change(text: str) -> bool:

@@ -15,7 +15,7 @@ from typing import Final
 from factbook import policy
 from factbook.extract.base import parse_place
 from factbook.extract.session_parser import RULES
-from factbook.extract.tests_run import aims
+from factbook.extract.tests_run import aims, is_to_fail
 from factbook.model.facts import Fact
 from factbook.model.text import shorten
 
@@ -26,8 +26,9 @@ _TOOL: Final = "used_tool"
 _COMMAND: Final = "executed_command"
 _CHANGED: Final = "modified_file"
 _READ: Final = "read_file"
+_INSTALLED: Final = "installed_package"
 _ABOUT: Final = ("delegated_to", "described_as", "fetched_url", "searched_for")
-CALLED: Final = (_FAILED, _RAN, _CHECKED, _TOOL, _COMMAND, _CHANGED, _READ, *_ABOUT)
+CALLED: Final = (_FAILED, _RAN, _CHECKED, _TOOL, _COMMAND, _CHANGED, _READ, _INSTALLED, *_ABOUT)
 """The facts that tell what was called, and how it ended."""
 
 _LOOKS: Final = tuple(
@@ -39,9 +40,11 @@ _LOOKS: Final = tuple(
     for tool in place.of
 )
 _LOOKED: Final = "it was only a look"
+_TO_FAIL: Final = "it was to fail"
 _ENDED_WELL: Final = ": ok"  # how the sentence of a command ends that nothing is said against
 _UNANSWERED: Final = "; no result is known"
 _WORD: Final = re.compile(r"[\w-]+")
+_JOINT: Final = re.compile(r"[-_]+")  # pip writes one where a module has the other
 
 
 @dataclass(slots=True)
@@ -50,11 +53,13 @@ class _Call:
 
     tool: str = ""
     command: str = ""
+    tested: bool = False
     passed: bool = False
     broken: bool = False  # something says that it did not end well, or that it did not end
     failures: list[Fact] = field(default_factory=list)
     changed: set[str] = field(default_factory=set)
     read: set[str] = field(default_factory=set)
+    installed: set[str] = field(default_factory=set)
     about: set[str] = field(default_factory=set)  # whom it was given, what it looked for
 
 
@@ -90,12 +95,15 @@ def _learn(call: _Call, fact: Fact) -> None:
     elif fact.predicate == _RAN:
         call.passed = call.passed or fact.statement.endswith(_ENDED_WELL)
     elif fact.predicate == _CHECKED:
+        call.tested = True
         call.passed = call.passed or fact.object == "passed"
         call.broken = call.broken or fact.object != "passed"
     elif fact.predicate == _CHANGED:
         call.changed.add(fact.object)
     elif fact.predicate == _READ:
         call.read.add(fact.object)
+    elif fact.predicate == _INSTALLED:
+        call.installed.add(fact.object)
     elif fact.predicate in _ABOUT:
         call.about.add(fact.object)
 
@@ -105,10 +113,17 @@ def _how(failure: Fact, call: _Call, later: Sequence[_Call], with_files: Collect
         wanted = aims(call.command)
         if not wanted:
             return _LOOKED
+        to_fail = call.tested and any(map(is_to_fail, call.about))
         # What leads to the last command of a line went well, or that one had not been reached.
         for other in later:
-            if any(wanted[-1].is_met_by(each) for each in aims(other.command)):
-                return f"then `{shorten(other.command, policy.PROMPT_SHOWN)}` went well"
+            command = shorten(other.command, policy.PROMPT_SHOWN)
+            missed = sorted(each for each in other.installed if _is_named(each, failure.object))
+            if missed:
+                return f"then `{command}` installed {', '.join(missed)}"
+            if not to_fail and any(wanted[-1].is_met_by(each) for each in aims(other.command)):
+                return f"then `{command}` went well"
+        if to_fail:
+            return _TO_FAIL
         return ""
     path = failure.statement.removeprefix(f"{call.tool} of ").partition(" failed: ")[0]
     for other in later:
@@ -120,6 +135,12 @@ def _how(failure: Fact, call: _Call, later: Sequence[_Call], with_files: Collect
         if same or path in other.changed:
             return f"then {other.tool} went well"
     return _LOOKED if any(fnmatchcase(call.tool, looks) for looks in _LOOKS) else ""
+
+
+def _is_named(package: str, error: str) -> bool:
+    """Tell whether an error names a package, as pip or as a module is called."""
+    name, said = (_JOINT.sub("-", text.lower()) for text in (package, error))
+    return re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", said) is not None
 
 
 def _same_matter(failure: Fact, wanted: Collection[str], done: Collection[str]) -> bool:

@@ -246,12 +246,19 @@ def first_sentence(reply: str, *, answers: bool = False) -> str:
     """Return the first sentence of a reply that says something by itself, in one line.
 
     Where none does ("Done."), it is the first; in a reply without prose, its first line. Of a reply
-    that answers a question the fragments before it ("No.") are the answer, and stay.
+    that answers a question the fragments before it ("No.") are the answer, and stay. One that only
+    leads to what follows ("What changed:") comes with that.
     """
     text = reply[:_FIRST_CHARS].strip()
-    said = [span.of(text) for span in markdown_sentences(text)] or text.splitlines()[:1]
+    places = markdown_sentences(text)
+    said = [place.of(text) for place in places] or text.splitlines()[:1]
     at = next((n for n, one in enumerate(said) if not is_fragment(one)), 0)
-    return shorten(" ".join(said[0 if answers else at : at + 1]), policy.PROMPT_SHOWN)
+    last = at
+    while last + 1 < len(places) and said[last].rstrip("*_ ").endswith(":"):
+        if "\n```" in text[places[last].end : places[last + 1].start]:
+            break  # it leads to code, which is no sentence
+        last += 1
+    return shorten(" ".join(said[0 if answers else at : last + 1]), policy.PROMPT_SHOWN)
 
 
 def left_open(reply: str) -> list[str]:
