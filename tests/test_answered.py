@@ -426,6 +426,14 @@ def test_a_new_file_is_in_a_commit_that_names_it(memory: Memory, log: Log, *, li
          " v2.0.0-rc.3", "installed package example.com/a/b 2.0.0-rc.3 with go"),
         ("npm i left@next", "+ left@3.0.0-beta.1", "installed package left 3.0.0-beta.1 with npm"),
         ("brew install jq", "jq was installed", "installed package jq with brew"),
+        ("pip install -e '.[dev]'", "Successfully installed requests-2.31.0",
+         "installed package requests 2.31.0 with pip"),
+        ("pip install -q -r dev.txt", "Successfully installed py-till-2.0rc1",
+         "installed package py-till 2.0rc1 with pip"),
+        ("uv pip install .", "Installed 1 package in 3ms\n + till==2.0 (from file:///s)",
+         "installed package till 2.0 with pip"),
+        ("pip install -e .", "Requirement already satisfied: requests in ./v", ""),
+        ("npm install .", "Successfully installed requests-2.31.0", ""),
         ("pip install --dry-run requests", "Would install idna-3.4 requests-2.31.0", ""),
         ("apt-get -s install jq", "Inst jq (1.7.1-3 Debian [amd64])", ""),
         ("npm install --dry-run react", "added 1 package in 300ms", ""),
@@ -758,6 +766,25 @@ def test_fixed_by_names_what_was_changed_in_between(memory: Memory, log: Log) ->
     ]
 
 
+@pytest.mark.parametrize(
+    ("purpose", "fixed"),
+    [
+        ("Run the cart test to verify it fails", 0),
+        ("Make sure the new tests fail first", 0),
+        ("Run the failing test", 1),
+        ("See whether the cart test fails", 1),
+        ("", 1),
+    ],
+)
+def test_a_test_that_was_to_fail_is_no_failure_to_fix(
+    memory: Memory, log: Log, purpose: str, fixed: int
+) -> None:
+    log.bash("pytest -q", "E   KeyError: 'cart'\n1 failed in 1s", error=True, description=purpose)
+    log.edit("/s/cart.py")
+    log.bash("pytest -q", "3 passed in 1s")
+    assert len(told(memory, log, "fixed_by")) == fixed
+
+
 def test_running_it_again_and_looking_mends_nothing(memory: Memory, log: Log) -> None:
     log.bash("mise run cart 2>&1 | tail -5", "--- FAIL: TestCart (0.01s)\nFAIL")
     log.bash("git -C /s log --oneline", "1a2b3c4 Cart")
@@ -825,6 +852,9 @@ def test_only_what_came_after_the_last_failure_fixed_it(memory: Memory, log: Log
         ("curl https://example.com", ""),
         ("curl file:///etc/hosts", ""),
         ("nc -l 8080", ""),
+        ("curl https://api.shop.REDACTED.py", ""),  # what another program took out
+        ("ssh ann@shop.REDACTED", ""),
+        ("curl https://redacted.shop.io/", "redacted.shop.io"),
         ("echo https://api.shop.io", ""),
     ],
 )

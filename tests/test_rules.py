@@ -591,11 +591,50 @@ def test_a_row_of_stops_is_split_in_linear_time(unit: str) -> None:
             "provides_solution",
             "The label fix was too narrow; the second branch still does nothing.",
         ),
+        # Code, also where its fence closes behind words, and where it stands in none.
+        (
+            "identifies_issue",
+            "So:\n```\nprices.```\nThen:\n```diff\n+  fail(`The till failed: ${name}`)\n```",
+        ),
+        ("identifies_issue", "throw new TillError(`The drawer of ${till} failed to open today`);"),
+        ("identifies_issue", "raise TillError(f'the drawer of {till} failed to open today')"),
+        ("identifies_issue", "+       log.warn(`The drawer of ${till} failed to open`)"),
         ("discovery", "Root cause: npm rejected the package with:\n\n```text\nE404\n```"),
     ],
 )
 def test_what_only_labels_supposes_or_quotes_is_no_report(predicate: str, text: str) -> None:
     assert objects(written(EpisodeKind.REPLY, text), predicate) == []
+
+
+def test_what_is_mended_is_no_fault_beside_it() -> None:
+    reply = written(
+        EpisodeKind.REPLY,
+        "Fixed: 2 failing tests in `till.py` - the prices were rounded twice.\n\n"
+        "The drawer test failed because the bell is not wired.",
+    )
+    assert objects(reply, "provides_solution") == [
+        "Fixed: 2 failing tests in `till.py` - the prices were rounded twice."
+    ]
+    assert objects(reply, "identifies_issue") == [
+        "The drawer test failed because the bell is not wired."
+    ]
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "```\nx = 1\n```",
+        "```\nprices, or tills.```",
+        "```make till``` it is.",
+        "```make till```",
+        "~~~text\nthe bell\n~~~",
+    ],
+)
+def test_what_stands_behind_code_is_prose_again(before: str) -> None:
+    reply = f"{before}\n\nThe drawer is open.\n\n```\nclosed = True\n```\n\nThe bell rings."
+    found = [span.of(reply) for span in markdown_sentences(reply)]
+    assert found[-2:] == ["The drawer is open.", "The bell rings."]
+    assert not any("closed" in one for one in found)
 
 
 def test_of_an_announcement_the_next_sentence_is_the_fact() -> None:

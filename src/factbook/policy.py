@@ -171,6 +171,7 @@ CUED_CANDIDATES: Final = 400  # facts of a predicate that the question names, ne
 CUED_SHARE: Final = 1.25  # of the best score, for a fact that is asked for and holds every word
 CUE_WORDS_SHARE: Final = 0.4  # what such a fact loses when its own sentence has none of those words
 OUTDATED_SHARE: Final = 0.5  # ours: of its relevance, for an episode whose statement is over
+GIVEN_UP_SHARE: Final = 0.4  # ours: of a turn's files; where so many are gone, it does not hold
 TOLD_WITHIN_MS: Final = 7 * 24 * 3600 * 1000  # how long after a month people still tell of it
 TURN_CHARS: Final = 400  # ours: of a prompt and of each reply that a turn is embedded by
 TURN_REPLIES: Final = 2  # ours: the last ones of a turn, of these
@@ -262,6 +263,7 @@ ANSWERED_PREDICATES: Final = frozenset(
 UNRANKED_PREDICATES: Final = frozenset(
     {
         "used_tool",
+        "discarded_path",
         "read_file",
         "searched_code",
         "described_as",

@@ -8,9 +8,9 @@ from itertools import pairwise
 from typing import Final
 
 from factbook import policy
-from factbook.extract import outcomes, tests_run
+from factbook.extract import commits, outcomes, shell, tests_run
 from factbook.extract.base import Rule, RuleHit
-from factbook.extract.shell_facts import check_commands
+from factbook.extract.shell_facts import check_commands, git_command
 from factbook.model.facts import CUT_SHORT, NOT_TOLD, WENT_ON, Answer, Episode, Outcome
 from factbook.model.text import listed, shorten
 
@@ -19,6 +19,8 @@ _PIECE_CHARS: Final = 70  # of what was written, before and after
 _MANY: Final = 4  # files and commands that a sentence names
 
 _CHANGE: Final = {"add": "added", "update": "changed", "delete": "deleted", "move": "moved to"}
+_DELETES: Final = frozenset({"rm", "rmdir", "unlink", "trash"})
+_SOURCES: Final = frozenset({"--source", "-s"})  # of `git restore`
 _WORD: Final = re.compile(r"\w+")
 _TRIVIAL: Final = re.compile(r"^[\s{}()\[\];,*/#\"'`-]*$")
 
@@ -74,6 +76,34 @@ def changes(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
         return
     at = text.index(path)
     yield RuleHit(path, at, at + len(path), {"verb": _verb(episode, path), "what": _what(episode)})
+
+
+def discards(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
+    """Find the files and folders that a command deletes, or puts back as git has them."""
+    del rule
+    folder = episode.project
+    for command in shell.parse(text):
+        if command.name == "cd" and command.args:
+            folder = commits.whole_path(folder, command.args[-1].value)
+        words = list(command.args)
+        verb = "deleted"
+        if command.name == "git":
+            words = list(git_command(words))
+            said = [word.value for word in words]
+            if said[:1] == ["checkout"] and "--" in said:
+                words, verb = words[said.index("--") :], "took back the changes of"
+            elif said[:1] == ["restore"] and "--staged" not in said:
+                verb = "took back the changes of"
+            elif said[:1] != ["rm"] or "--cached" in said:
+                continue
+            words = words[1:]
+        elif command.name not in _DELETES:
+            continue
+        for word in shell.options_and_operands(words, long_valued=_SOURCES)[1]:
+            path = word.value.removesuffix("/*")
+            if path.strip("./") and not any(sign in path for sign in "*?[$"):
+                path = commits.whole_path(folder, path)
+                yield RuleHit(path, *word.span(0, len(word.value)), {"verb": verb})
 
 
 def _verb(episode: Episode, path: str) -> str:

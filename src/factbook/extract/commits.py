@@ -92,7 +92,7 @@ def staged_after(text: str, folder: str, staged: Staged, answer: Answer) -> Stag
 
 def with_changed(staged: Staged, folder: str, paths: Iterable[str], told: str) -> Staged:
     """Return what is known of the next commit once files were changed, as a tool has told."""
-    changed = [_path(folder, path) for path in paths]
+    changed = [whole_path(folder, path) for path in paths]
     created = changed if _CREATED.search(told.partition("\n")[0]) else ()
     return staged._replace(
         changed=_joined(staged.changed, changed), created=_joined(staged.created, created)
@@ -120,7 +120,7 @@ def _steps(
     steps: list[_Step] = []
     for command in shell.parse(text):
         if command.name == "cd" and command.args:
-            folder = _path(folder, command.args[-1].value)
+            folder = whole_path(folder, command.args[-1].value)
         words = git_command(command.args) if command.name == "git" else ()
         verb = words[0].value if words else ""
         if verb not in _ADDS and tests_run.changes(command):
@@ -128,7 +128,7 @@ def _steps(
         if not verb or any(word.value == "--dry-run" for word in words):
             continue
         before = [word.value for word in command.args[: len(command.args) - len(words)]]
-        where = _path(folder, before[before.index("-C") + 1]) if "-C" in before else folder
+        where = whole_path(folder, before[before.index("-C") + 1]) if "-C" in before else folder
         if verb in _ADDS:
             staged = _added(staged, where, *shell.options_and_operands(words[1:]))
         elif verb in _UNSTAGES:
@@ -163,7 +163,7 @@ def _added(
     if not operands and any(_ALL.fullmatch(word.value) for word in options):
         swept.append(f"{folder}/")
     for value in (word.value for word in operands):
-        path = _path(folder, value)
+        path = whole_path(folder, value)
         is_file = _ENDING.search(path) or path in staged.changed
         if _PATTERN.search(value) or value.endswith((".", "/")):
             swept.append(f"{path}/")
@@ -237,7 +237,7 @@ def _joined(paths: Sequence[str], more: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*paths, *more]))[-_MOST:]
 
 
-def _path(folder: str, path: str) -> str:
+def whole_path(folder: str, path: str) -> str:
     """Return a path as it stands in a folder, in one way of writing."""
     return posixpath.normpath(posixpath.join(folder.replace("\\", "/"), path.replace("\\", "/")))
 

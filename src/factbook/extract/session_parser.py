@@ -104,6 +104,17 @@ RULES: Final[tuple[Rule, ...]] = (
         cues=(*_CHANGE_CUES, "file", "files", "module"),
     ),
     Rule(
+        name="discarded_path",
+        confidence=policy.PATTERN,
+        method="Operand of rm and git rm, or of git checkout -- and git restore, in a command",
+        find=actions.discards,
+        statement="{verb} {object}",
+        hints=("rm", "unlink", "trash", "checkout", "restore"),
+        waits_for="success",
+        ranks=False,
+        cues=_words("discard discarded delete deleted"),
+    ),
+    Rule(
         name="read_file",
         method="Direct from the path in the input of a tool that reads files",
         subject="action",
@@ -303,7 +314,10 @@ RULES: Final[tuple[Rule, ...]] = (
     Rule(
         name="installed_package",
         confidence=policy.PATTERN,
-        method="Package named to pip, npm, apt, brew, cargo ... in a command that ended well",
+        method=(
+            "Package named to pip, npm, apt, brew, cargo ... in a command that ended well; what pip"
+            " and uv say they installed of a folder or a file"
+        ),
         find=shell_facts.packages,
         statement="installed package {named} with {program}",
         hints=("install", " add ", " i ", " get ", "require"),

@@ -11,7 +11,7 @@ from factbook.extract import outcomes, shell
 from factbook.extract.base import Rule, RuleHit, word_set
 from factbook.model.facts import Episode, Outcome
 
-_HOST: Final = re.compile(r"[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?")
+_HOST: Final = re.compile(r"(?!.*REDACTED)[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?")
 _IPV6: Final = re.compile(r"[0-9A-Fa-f:.]{2,45}(?:%\w{1,16})?")
 _LABEL: Final = re.compile(r"\[REDACTED:")
 
@@ -450,6 +450,12 @@ def packages(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
         rehearsed = _REHEARSED | _REHEARSED_SHORT.get(name, frozenset())
         if any(word.value in rehearsed for word in args):
             continue
+        # A folder or a file stands for packages that only the output names.
+        whole = [word for option, word in pairwise(args) if option.value in _ALL_OF]
+        whole += [word for word in operands[1:] if _FOLDER.fullmatch(word.value)]
+        for package, version in _listed(answer.text) if whole and family == "python" else ():
+            details = {"program": name, "named": f"{package} {version}"}
+            yield RuleHit(package, *whole[0].span(0, len(whole[0].value)), details)
         for word in operands[1:]:
             package = _VERSION.split(word.value, maxsplit=1)[0]
             if not _PACKAGE.fullmatch(package) or _is_place(name, word.value, package):
@@ -462,12 +468,24 @@ def packages(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
 
 
 _LISTED: Final = re.compile(
-    r"^Successfully installed (?P<pip>.+)$|^ [+~] (?P<uv>\S+)==\S+", re.MULTILINE
+    r"^Successfully installed (?P<pip>.+)$|^ [+~] (?P<uv>\S+)==(?P<release>[^\s(]+)", re.MULTILINE
 )  # what an installer of Python says it put there, whole
 _RELEASE: Final = re.compile(r"-\d[^\s-]*(?=\s|$)")
+_ONE: Final = re.compile(r"(?P<name>\S+?)-(?P<release>\d[^\s…-]*)(?=\s|$)")
+_ALL_OF: Final = frozenset({"-e", "--editable", "-r", "--requirement"})
+_FOLDER: Final = re.compile(r"\.{0,2}/.*|\.{1,2}(?:\[.*\])?")
 _ALREADY: Final = re.compile(r"^.*\balready\b.*$", re.MULTILINE | re.IGNORECASE)
 _PARTS: Final = re.compile(r"[-_.]+")
 _NAMES: Final = re.compile(r"[a-z0-9][a-z0-9-]*")
+
+
+def _listed(output: str) -> Iterator[tuple[str, str]]:
+    """Yield the packages that an installer of Python says it put there, with their versions."""
+    for match in _LISTED.finditer(output):
+        if match["uv"]:
+            yield match["uv"], match["release"]
+        else:
+            yield from ((one["name"], one["release"]) for one in _ONE.finditer(match["pip"]))
 
 
 def _was_there(package: str, family: str, output: str) -> bool:
