@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from factbook import policy
 from factbook.errors import NotFound, UsageError
-from factbook.model.confidence import as_of
+from factbook.model.confidence import as_of, is_passive
 from factbook.model.facts import EpisodeKind, FactKind, iso
 from factbook.surface import records, views
 from factbook.surface.operations.arguments import (
@@ -27,7 +27,7 @@ from factbook.surface.operations.base import ASK, Arg, Effect, Outcome, Run, ope
 
 if TYPE_CHECKING:
     from factbook import Filters
-    from factbook.model.facts import Everyone, Evidence, Fact, SourceState, StoredEpisode
+    from factbook.model.facts import Everyone, Evidence, Fact, Hit, SourceState, StoredEpisode
     from factbook.recall.counting import Computed
     from factbook.surface.output import Page
 
@@ -36,6 +36,7 @@ SESSIONS_SHOWN: Final = 50
 COUNTED_SHOWN: Final = 10
 TIMELINE_SHOWN: Final = 100
 EVIDENCE_SHOWN: Final = 5
+RULES: Final = 6  # rules and decisions that a context begins with
 CONTEXT_TOKENS: Final = 1_500  # origins 001.4: the hard limit
 _KINDS: Final = ("fact", "episode", *(str(kind) for kind in EpisodeKind))
 
@@ -299,7 +300,7 @@ def rules(
     sources, as_file = run.memory.sources, form == "agents-md"
     if as_file and run.screen.as_json:
         raise UsageError(detail="--json and --format agents-md exclude each other")
-    folder = str(Path(project).expanduser().absolute()) if project else ""
+    folder = _folder(project) if project else ""
     held = [
         views.rules.Held(fact, sources.evidence(fact.id, owner=fact.owner))
         for fact in run.shown(sources.directives(project=folder, owner=whose.about))
@@ -447,6 +448,9 @@ def context(
     question: Annotated[str, Arg("The turn that begins.", metavar="QUESTION", given="words")],
     whose: Annotated[Whose, "owner all_owners"],
     tokens: Annotated[int, Arg("The hard limit of the whole text.", metavar="N")] = CONTEXT_TOKENS,
+    project: Annotated[
+        str, Arg("The working folder; its rules and decisions come first.", metavar="DIR")
+    ] = "",
     system: Annotated[Path | None, Arg(metavar="FILE", terminal=True)] = None,
     session: WorkSession = "",
 ) -> Outcome:
@@ -461,14 +465,32 @@ def context(
     instructions = "" if system is None else _text_of(system)
     # Looking is not showing: nothing is remembered as injected unless a conversation is named.
     memory = run.open(Effect.WRITES if session else Effect.READS)
-    prompt_context = memory.context(
-        question, system=instructions, limits=limits, session=session, owner=whose.about
+    talk = memory.conversation(owner=whose.about, session=session)
+    holding = rules_of(run, _folder(project), whose.about) if project else []
+    prompt_context = talk.context(
+        question,
+        memories=[*holding, *talk.called_to_mind(question)] if holding else None,
+        system=instructions,
+        limits=limits,
     )
     return Outcome(
         record=prompt_context,
         show=lambda page: views.ask.context(page, prompt_context),
         nothing_of=None if prompt_context.included else whose.about,
     )
+
+
+def rules_of(run: Run, project: str, owner: str | Everyone) -> list[Hit]:
+    """Return the rules and decisions that hold in a working folder, and are told unasked."""
+    from factbook.recall.hits import fact_hit
+
+    holding = run.memory.sources.directives(project=project, owner=owner)
+    sure = [run.shown(fact) for fact in holding if is_passive(fact.confidence)]
+    return [fact_hit(fact) for fact in sure[:RULES]]
+
+
+def _folder(project: str) -> str:
+    return str(Path(project).expanduser().absolute())
 
 
 def _text_of(path: Path) -> str:

@@ -13,13 +13,13 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from factbook import policy
-from factbook.model.confidence import is_deprecated, is_passive
+from factbook.model.confidence import is_deprecated
 from factbook.model.facts import Status, iso
 from factbook.model.frame import SHOWN_BY, Shown, said_by
 from factbook.model.text import shorten
 from factbook.surface import records, views
 from factbook.surface.operations.arguments import WHEN, Narrow, fact_number, moment_of
-from factbook.surface.operations.ask import CONTEXT_TOKENS, episode_of
+from factbook.surface.operations.ask import CONTEXT_TOKENS, episode_of, rules_of
 from factbook.surface.operations.base import TOOL, Arg, Effect, Outcome, Run, operation
 
 if TYPE_CHECKING:
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 HIT_BYTES: Final = 300  # of one memory in short, as JSON: a model reads twenty of them
 ANSWER_BYTES: Final = 12_000  # of all memories in an answer, unless the model asks for more or less
 QUOTES: Final = 8
-RULES: Final = 6  # rules and decisions that a context begins with
 _QUOTE_CHARS: Final = 400
 _EPISODE_CHARS: Final = 4_000
 _LABEL_CHARS: Final = 120
@@ -284,12 +283,9 @@ def get_context(
     from factbook import Filters
     from factbook.recall.budget import ContextLimits, ToolResult
     from factbook.recall.counting import told
-    from factbook.recall.hits import fact_hit
 
     talk = run.memory.conversation(owner=run.owner, session=run.session)
-    holding = run.memory.sources.directives(project=project, owner=run.owner) if project else ()
-    sure = [run.shown(fact) for fact in holding if is_passive(fact.confidence)]
-    rules = [fact_hit(fact) for fact in sure[:RULES]]
+    rules = rules_of(run, project, run.owner) if project else []
     said = run.memory.sources.understood(question, (), filters=Filters(owner=run.owner))
     counted = None if said.computed is None else ToolResult(name="count", text=told(said.computed))
     built = talk.context(
