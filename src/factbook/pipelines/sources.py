@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import islice
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -350,7 +351,13 @@ class Sources:
         of_each = 1 if single else policy.TIMELINE_FACTS
         most = None if limit is None else limit * of_each
         with self._store.snapshot():
-            asked = list(self._store.episodes(prompts, limit=limit, newest_first=True))
+            # What a sub-agent was told is no prompt of a person.
+            typed = (
+                each
+                for each in self._store.episodes(prompts, limit=None, newest_first=True)
+                if not each.agent
+            )
+            asked = list(islice(typed, limit))
             facts = list(self._store.facts(done, limit=most, newest_first=True))
             if not single:
                 turns = self._store.turns([fact.episode_id for fact in facts])

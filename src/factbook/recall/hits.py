@@ -25,10 +25,12 @@ from factbook.model.facts import (
     Trust,
 )
 from factbook.model.fading import recency, relevance_score
+from factbook.model.text import file_names
 from factbook.model.told import told_on_purpose
 from factbook.model.turns import Turn, as_text, is_fragment
 from factbook.recall import query as words
 from factbook.recall.bearing import bearing, covered
+from factbook.recall.given_up import given_up
 from factbook.recall.pool import PoolRow
 from factbook.recall.turns import (
     NO_TURNS,
@@ -78,10 +80,12 @@ class Showing:
         passive: bool,
         facts_lead: bool,
         turned: Turned = NO_TURNS,
+        listed: bool = False,
     ) -> list[Hit]:
         """Return the best `limit` hits of ranked rows, each with what it rests on.
 
-        Rows that lie in one of the turns of `turned` are one hit, which shows the turn.
+        Rows that lie in one of the turns of `turned` are one hit, which shows the turn. Where the
+        rows are `listed`, several of one episode are hits: one command installs five packages.
         """
         turns = turned.turns
         top = _foremost(rows, scores, limit=limit, turns=turns)
@@ -119,8 +123,16 @@ class Showing:
             if row.fact is None and row.id in taken_back:
                 relevance *= policy.OUTDATED_SHARE
             weighed.append((relevance, score, n, row))
+        abandoned: Mapping[int, Sequence[str]] = {}
         if turns:
             weighed = _bearing_ones(weighed, bears)
+            lying = {turn_of(row, turns): turns.get(row.episode, ()) for *_, row in weighed}
+            abandoned = given_up(
+                self._store, {id_: turn for id_, turn in lying.items() if id_ is not None}
+            )
+            for at, (relevance, score, n, row) in enumerate(weighed):
+                if turn_of(row, turns) in abandoned:
+                    weighed[at] = relevance * policy.OUTDATED_SHARE, score, n, row
         leading = _leading(weighed, bears)
         weighed.sort(key=lambda entry: (entry[2] not in leading, -entry[0], entry[2]))
         groups: dict[object, list[tuple[float, PoolRow]]] = {}
@@ -133,7 +145,7 @@ class Showing:
             if (begun := turn_of(row, turns)) is not None:
                 key = "turn", begun
             if key not in groups:
-                if row.episode in taken:
+                if row.episode in taken and not listed:
                     # This episode is shown already, by something better.
                     place = taken[row.episode]
                     score, shown = groups[place][0]
@@ -191,7 +203,8 @@ class Showing:
                 hit = self._episode_hit(episodes[first.id], text, score, span)
                 hit = replace(hit, replaced_by=over.get(first.id))
             if turn is not None:
-                hit = _of_turn(hit, turn, prompts.get(int(turn.id[1:])))
+                marked = _marked(turn, abandoned.get(int(turn.id[1:]), ()))
+                hit = _of_turn(hit, marked, prompts.get(int(turn.id[1:])))
             hits.append(replace(hit, bearing=round(most[key], 3)))
         return hits
 
@@ -298,6 +311,14 @@ class Showing:
                 )
             ],
         )
+
+
+def _marked(turn: Turn, gone: Sequence[str]) -> Turn:
+    """Return a turn that says which of its files are gone."""
+    if not gone:
+        return turn
+    given = f"given up later: {file_names(gone, policy.TURN_FILES)} discarded"
+    return replace(turn, outcome=", ".join(filter(None, [turn.outcome, given])))
 
 
 def _of_turn(hit: Hit, turn: Turn, prompt: StoredEpisode | None) -> Hit:

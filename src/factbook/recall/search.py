@@ -27,9 +27,11 @@ from factbook import policy
 from factbook.embed import embed_questions
 from factbook.embed.halves import unpacked
 from factbook.errors import EmbedderMismatch, FactbookError
+from factbook.language.reader.read import read
 from factbook.language.words import stem
 from factbook.model.facts import EVERYONE, Everyone, Fact, FactKind, Hit, Millis
 from factbook.recall import query as words
+from factbook.recall.counted_questions import kind_asked
 from factbook.recall.executor import Beside
 from factbook.recall.hits import Showing
 from factbook.recall.plan import SearchType
@@ -346,6 +348,10 @@ class Engine:
             if advice:
                 self._find_leanings(pool, fact_leg, near, filters)
         order, scores = self._ranked(pool, filters.owner, vector, named, window)
+        listed = "" if passive else self._listed(asked, intent, said)
+        if listed:
+            facts = [n for n, row in enumerate(order) if row.fact and row.fact.predicate == listed]
+            order, scores = [order[n] for n in facts], scores[facts]
         turned = NO_TURNS
         one_kind = (
             filters.episode_kinds
@@ -354,7 +360,7 @@ class Engine:
             or filters.kinds
             or filters.predicates
         )
-        if turns and not one_kind and search_type != "facts":
+        if turns and not one_kind and not listed and search_type != "facts":
             nearness = partial(self._nearness, moment, vector, filters.owner)
             turned = by_turn(moment, order, scores, TurnWords(terms), nearness)
             order, scores = turned.rows, turned.scores
@@ -368,6 +374,7 @@ class Engine:
             passive=passive,
             facts_lead=facts_lead,
             turned=turned,
+            listed=bool(listed),
         )
         return Answer(
             question=question,
@@ -542,6 +549,17 @@ class Engine:
         rest = [fact for fact in said.facts if fact not in said.named]
         said.read = {**said.named, **self._store.facts_by_id(rest)}
         return said
+
+    def _listed(self, question: str, intent: Intent, said: _Words) -> str:
+        """Return the predicate all of whose facts a question asks for: "which hosts did I use".
+
+        They are the whole answer where it names nothing that they are to be about.
+        """
+        there = {fact.predicate for fact in said.named.values()}
+        if intent.rest or not there:
+            return ""
+        predicate = kind_asked(question, read=read, rules=self._rules.rules)
+        return predicate if predicate in there else ""
 
     def _newest(self, texts: frozenset[str], filters: Filters) -> frozenset[int]:
         """Return those of the newest episodes that have one of the texts."""

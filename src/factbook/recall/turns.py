@@ -35,7 +35,7 @@ _REPLIES: Final = (EpisodeKind.REPLY, EpisodeKind.SUMMARY)
 _ACTS: Final = (EpisodeKind.TOOL_CALL, EpisodeKind.TOOL_RESULT)
 _NEAR: Final = 6  # records around a call among which its result stands
 _CAME_BACK: Final = "-> "
-_CHANGED: Final = ("modified_file",)
+CHANGED: Final = ("modified_file",)
 _ENDED: Final = ("verified", "failed_with", "fixed_by", "committed")
 _OUTCOMES: Final = {"passed": "checks passed", "failed": "checks failed"}
 _INTERRUPTED: Final = "[Request interrupted"
@@ -275,7 +275,7 @@ def read_turns(
         for id_ in ids
         if id_ in read and id_ not in hidden and shown.allows(read[id_])
     }
-    done = _done(moment, [turn for turn, _ in turns])
+    done = done_in(moment, [turn for turn, _ in turns])
     return [
         _read_turn(
             turn,
@@ -308,7 +308,7 @@ def _replies(turn: Records) -> list[int]:
 def _read_turn(
     turn: Records,
     episodes: Mapping[int, StoredEpisode],
-    done: Sequence[_Done],
+    done: Sequence[Done],
     asked: Question,
     room: int,
 ) -> Turn:
@@ -368,7 +368,7 @@ def _read_turn(
         ended=passage(last) if last and last not in chosen else "",
         outcome=redact(_outcome(done, episodes.values())),
         files=tuple(
-            dict.fromkeys(redact(fact.object) for fact, _ in done if fact.predicate in _CHANGED)
+            dict.fromkeys(redact(fact.object) for fact, _ in done if fact.predicate in CHANGED)
         ),
         records=len(turn),
         began=min(times, default=None),
@@ -503,14 +503,14 @@ def joined_parts(text: str, parts: Iterable[Part]) -> str:
     return " ".join(shown.split())
 
 
-class _Done(NamedTuple):
+class Done(NamedTuple):
     """What was done in a turn, as a fact says it."""
 
     fact: Fact
     last: bool  # nothing was done after it
 
 
-def _done(moment: Reads, turns: Sequence[Records]) -> dict[int, list[_Done]]:
+def done_in(moment: Reads, turns: Sequence[Records]) -> dict[int, list[Done]]:
     """Return what was done in turns, in their order; by a turn's first record."""
     begun: dict[int, int] = {}
     last: set[int] = set()
@@ -518,18 +518,18 @@ def _done(moment: Reads, turns: Sequence[Records]) -> dict[int, list[_Done]]:
         acts = [id_ for id_, kind in turn[-policy.TURN_RECORDS :] if kind in _ACTS]
         begun.update((id_, turn[0][0]) for id_ in acts)
         last.update(acts[-1:])
-    where = {"episode_id": list(begun), "predicate": (*_CHANGED, *_ENDED)}
+    where = {"episode_id": list(begun), "predicate": (*CHANGED, *_ENDED)}
     cited = moment.tally(CITED, ("fact_id", "episode_id"), where)
     places = dict(cited.keys())  # an episode of each fact
     told = Filters(ids=sorted(places), owner=EVERYONE)
-    found: dict[int, list[_Done]] = {}
+    found: dict[int, list[Done]] = {}
     for fact in sorted(moment.facts(told, limit=None), key=lambda fact: fact.id) if places else ():
         episode = places[fact.id]
-        found.setdefault(begun[episode], []).append(_Done(fact, episode in last))
+        found.setdefault(begun[episode], []).append(Done(fact, episode in last))
     return found
 
 
-def _outcome(done: Sequence[_Done], episodes: Iterable[StoredEpisode]) -> str:
+def _outcome(done: Sequence[Done], episodes: Iterable[StoredEpisode]) -> str:
     """Say how a turn ended, as far as its records tell.
 
     A failure is how it ended only if nothing was done after it.

@@ -9,6 +9,8 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
 from factbook.language.values import clock, count, day, home_path, moment, place
+from factbook.model.confidence import is_passive
+from factbook.model.directives import PREDICATES
 from factbook.model.frame import own_share
 from factbook.surface import text
 from factbook.surface.text import Column
@@ -377,7 +379,8 @@ def timeline(page: Page, hits: Sequence[Hit]) -> None:
     ):
         first, *more = same
         times = f" ({count(1 + len(more))} times)" if more else ""
-        entries.append((first, first.text + times))
+        likely = first.predicate in PREDICATES and not is_passive(first.confidence)
+        entries.append((first, "likely: " * likely + first.text + times))
     columns = [
         Column("", lambda row: clock(row[0].occurred_at), "dim"),
         Column("", lambda row: _project(row[0].project), "dim", least=6, most=20, optional=True),
