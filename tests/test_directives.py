@@ -724,6 +724,10 @@ def test_they_are_listed_with_since_when_and_how_often(desk: Desk, cli: Cli) -> 
     assert rules[0]["since"] == "2026-02-02T10:00:00.000Z"
     assert rules[0]["evidence"].startswith("e")
     assert "always run the tests" in cli("rules", "--db", desk.db).out
+    asked = ("context", "what is new?", "--db", desk.db)
+    assert "always run the tests" in cli(*asked, "--project", SHOP).out
+    assert "always run the tests" not in cli(*asked).out
+    assert "always run the tests" not in cli(*asked, "--project", "/home/ann/elsewhere").out
 
 
 def test_what_is_only_likely_is_listed_apart(desk: Desk, cli: Cli) -> None:
