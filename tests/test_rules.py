@@ -594,11 +594,12 @@ def test_a_row_of_stops_is_split_in_linear_time(unit: str) -> None:
         # Code, also where its fence closes behind words, and where it stands in none.
         (
             "identifies_issue",
-            "So:\n```\nprices.```\nThen:\n```diff\n+  fail(`The till failed: ${name}`)\n```",
+            "So:\n```\nprices.```\nThen:\n```diff\n+  throw new Error(`No file found: ${it}`)\n```",
         ),
-        ("identifies_issue", "throw new TillError(`The drawer of ${till} failed to open today`);"),
-        ("identifies_issue", "raise TillError(f'the drawer of {till} failed to open today')"),
-        ("identifies_issue", "+       log.warn(`The drawer of ${till} failed to open`)"),
+        ("identifies_issue", "throw new Error(`The drawer of ${till} was not found`)"),
+        ("identifies_issue", "raise Error(f'the drawer of {till} was not found')"),
+        ("identifies_issue", "console.error(`The drawer of ${till} was not found`);"),
+        ("identifies_issue", "+       log.error(`The drawer of ${till} was not found`)"),
         ("discovery", "Root cause: npm rejected the package with:\n\n```text\nE404\n```"),
     ],
 )
