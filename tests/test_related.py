@@ -158,7 +158,7 @@ def test_trees_of_other_networks_are_not_asked(tmp_path: Path) -> None:
     [
         ("My boss is Dr Anand", "Dr Anand never wears a tie"),
         ("Our cat Miso is seven", "Miso sleeps on the boiler"),
-        ("Lucia is expecting in June", "Lucia finally has her visa"),
+        ("Sipho is my brother in law", "Sipho raises pigeons"),
         ("I take sugar in my coffee", "I had two coffees at the station"),
     ],
 )

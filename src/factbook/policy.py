@@ -301,8 +301,8 @@ RELATED_NEIGHBOURS: Final = 4  # ours: the nearest statements that it is asked a
 RELATED_PAIRS: Final = 4_000  # ours: pairs that it reads in one run, the nearest ones; 10 ms each
 RELATED: Final[Mapping[str, float]] = MappingProxyType(
     {
-        "merge": 0.5,  # chance from which both say the same
-        "end": 0.85,  # chance from which the newer ends the older unasked
+        "merge": 0.6,  # chance from which both say the same
+        "end": 0.9,  # chance from which the newer ends the older unasked
         "ask": 0.45,  # chance from which it is asked
     }
 )  # ours, by `scripts/train_related.py`, which says what each finds
