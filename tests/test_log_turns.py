@@ -562,7 +562,7 @@ def test_the_timeline_tells_no_rule_that_is_only_likely(
     said = "The importer is slow today. From now on we use pnpm for all packages of the shop."
     log.goes_on(typed("u1", said))
     log.memory.read_directives()
-    assert told_by(log) == ["we use pnpm for all packages of the shop"]
+    assert told_by(log) == ["From now on we use pnpm for all packages of the shop"]
     monkeypatch.setattr(policy, "MIN_CONFIDENCE_PASSIVE", 0.9)
     assert told_by(log) == []
 

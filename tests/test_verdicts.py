@@ -534,7 +534,8 @@ def test_statements_that_give_orders_decide_nothing_else(house: House, server: M
 FAILURES = [
     (Reply.status(500), ModelFailure.HTTP),
     (Reply.drop(), ModelFailure.CONNECT),
-    (Reply.text("```json\n{}\n```"), ModelFailure.INVALID_JSON),
+    (Reply.text("Both hold."), ModelFailure.INVALID_JSON),
+    (Reply.text("```json\n{}\n```"), ModelFailure.SCHEMA),
     (Reply.text('{"verdicts": [{"id": "1-2", "verd'), ModelFailure.INVALID_JSON),
     (Reply.truncated('{"verdicts": ['), ModelFailure.TRUNCATED),
     (Reply.json([]), ModelFailure.SCHEMA),
@@ -685,7 +686,7 @@ def test_what_only_a_model_joins_is_asked_about(
 @pytest.mark.parametrize(
     ("older", "newer"),
     [
-        ("I drive a Volvo.", "I drive a Tesla now."),
+        ("I take the train to work.", "These days I cycle to work."),
         ("I smoke a pack a day.", "I quit smoking in March."),
         ("I am learning Spanish.", "I lost all interest in learning Spanish."),
         ("I am a vegetarian.", "I eat meat again since the summer."),
@@ -747,7 +748,7 @@ def test_other_words_for_the_same_are_merged(
 def test_what_its_owner_stands_for_is_not_retired_unasked(
     house: House, server: ModelServer, how: str
 ) -> None:
-    older, newer = "I drive a Volvo.", "I drive a Tesla now."
+    older, newer = "I take the train to work.", "These days I cycle to work."
     if how == "told":
         one = house.fact(older)
         (other,) = in_passing(house, newer)

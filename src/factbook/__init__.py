@@ -80,6 +80,7 @@ if TYPE_CHECKING:
     from factbook.recall.search import Answer
     from factbook.search_providers.base import SearchProvider
     from factbook.search_providers.config import SearchConfig
+    from factbook.sources.discover import Paths
     from factbook.sources.session_log import Discovery
     from factbook.store.rows import Filters, Problem, RejectionFilters
 
@@ -126,6 +127,7 @@ __all__ = [
     "NotFound",
     "NotText",
     "NoticeState",
+    "Paths",
     "Planner",
     "Problem",
     "PromptContext",
@@ -206,6 +208,7 @@ _HOMES: Final = {
     "factbook.recall.prefetch": "Streamed",
     "factbook.search_providers.base": "SearchProvider",
     "factbook.search_providers.config": "SearchConfig",
+    "factbook.sources.discover": "Paths",
     "factbook.sources.session_log": "Discovery",
     "factbook.store.rows": "Filters Problem RejectionFilters",
     "factbook.maintenance.consolidate": "Resolver RunReport",

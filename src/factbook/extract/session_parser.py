@@ -112,7 +112,7 @@ RULES: Final[tuple[Rule, ...]] = (
         hints=("rm", "unlink", "trash", "checkout", "restore"),
         waits_for="success",
         ranks=False,
-        cues=_words("discard discarded delete deleted"),
+        cues=_words("discard discarded"),
     ),
     Rule(
         name="read_file",
