@@ -128,7 +128,7 @@ def _series(old: TextReading, new: TextReading) -> bool:
 
 
 def _named_apart(old: TextReading, new: TextReading) -> bool:
-    """Say whether both begin with one thing of other names, and go on alike: "server alpha runs"."""
+    """Say whether both begin with one thing of other names and go on alike: "server alpha runs"."""
     if min(len(old.order), len(new.order)) <= _NAMED or old.owned or new.owned:
         return False
     if any(text.places[:_NAMED] != (0, 1) for text in (old, new)):
