@@ -395,6 +395,8 @@ class _Run:
             detail: dict[str, object] = {"confidence": fact.confidence}
             if claim.first.factors:
                 detail["factors"] = claim.first.factors
+            if fact.status is Status.PROPOSED:
+                detail["status"] = fact.status
             self._event("store", "fact", fact_id, detail)
             if fact.kind is _WORLD:
                 self._changes.world.stored(fact.owner, fact.subject, fact.object, fact_id)

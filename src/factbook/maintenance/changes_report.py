@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields
 from factbook.maintenance.confidence_history import moved, numbers, others_of
 from factbook.maintenance.verdict_queue import waiting_pairs
 from factbook.model.confidence import as_of
-from factbook.model.facts import EVERYONE, ME, Event, Everyone, Fact, Run
+from factbook.model.facts import EVERYONE, ME, Event, Everyone, Fact, Run, Status
 from factbook.store.kinds import EVENT, PROPOSAL, RUN, Pair
 from factbook.store.port import Store, events_of, first
 
@@ -118,7 +118,9 @@ def account(store: Store, run: Run, *, owner: str | Everyone = ME) -> Account:
         for proposal in store.find(PROPOSAL)
         if owner in (proposal.payload.get("owner", ME), EVERYONE)
     }
-    new = [event.target_id for event in of_facts if event.op == "store"]
+    stored = {event.target_id: event for event in of_facts if event.op == "store"}
+    # what only waits for a yes is listed with what is proposed
+    new = [n for n, event in stored.items() if event.detail.get("status") != Status.PROPOSED]
     by_op: dict[str, list[Event]] = {}
     for event in of_facts:
         by_op.setdefault(event.op, []).append(event)
@@ -157,7 +159,7 @@ def account(store: Store, run: Run, *, owner: str | Everyone = ME) -> Account:
             for event in of_facts
             if event.op not in _GROUPED
             # of a new fact, that is how it came
-            if event.op not in ("hold", "last", "bound") or event.target_id not in new
+            if event.op not in ("hold", "last", "bound") or event.target_id not in stored
         ],
         facts={number: as_of(fact, run.started_at) for number, fact in facts.items()},
     )
