@@ -293,3 +293,16 @@ def test_a_number_that_begins_a_name_belongs_to_it() -> None:
     assert heard("I love Nine Lanterns") == {"nine lanterns": (SAID, GOOD)}
     assert heard("I ate Nine Apples") == {}
     assert heard("find me three speakers") == {"speakers": (SEARCH, GOOD)}
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("I've got a new therapist Dr Oduya Thursdays at four", "oduya"),
+        ("she's getting married to Caoimhe February twelfth in Sligo", "caoimhe"),
+        ("I love Ruby Tuesday", "ruby tuesday"),
+        ('I love "Brompton May"', "brompton may"),
+    ],
+)
+def test_a_day_behind_a_name_is_no_part_of_it(text: str, name: str) -> None:
+    assert list(heard(text)) == [name]

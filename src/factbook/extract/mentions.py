@@ -21,7 +21,7 @@ from factbook.extract.asked import (
     to_be_told,
 )
 from factbook.extract.message_sentences import MessageSentence, sentences_of, spaced
-from factbook.extract.name_tokens import NameSpan, is_english, is_uncommon, masked
+from factbook.extract.name_tokens import NameSign, NameSpan, is_english, is_uncommon, masked
 from factbook.extract.names import VARIANTS, names_in
 from factbook.extract.opinions import HEARD_CHARS, Opinion, opinions_in
 from factbook.extract.quoted_text import is_mentioned
@@ -337,6 +337,7 @@ def _places(
     cancel.check()
     for span in names_in(text):
         cancel.check()
+        span = _undated(span)
         stated = [o for o in opinions if o.start <= span.start < o.end and not o.implied]
         longer = max((o.end for o in stated), default=span.end)
         if _NUMBER.fullmatch(plain, span.end, max(longer, span.end)):  # "Q40 Meta 3"
@@ -357,6 +358,17 @@ def _places(
         places = [place for place in places if place not in over]
         places.append(_Place(entity or span.name, span.start, span.end, entity is not None))
     return sorted(places, key=lambda place: place.start)
+
+
+def _undated(span: NameSpan) -> NameSpan:
+    """Return a name without the day or month behind it: "Oduya Thursdays", not "Happy Mondays"."""
+    surface, words = span.surface, span.surface.split()
+    if span.how is NameSign.QUOTED or span.type == "work" or not is_uncommon(words[0]):
+        return span
+    while len(words) > 1 and is_calendar_word(words[-1].casefold()):
+        surface = surface[: surface.rindex(words.pop())].rstrip()
+    name = entity_name(surface)
+    return span._replace(surface=surface, name=name, end=span.start + len(surface))
 
 
 def _is_longer(span: NameSpan, known: Sequence[_Place]) -> bool:
