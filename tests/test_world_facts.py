@@ -646,3 +646,18 @@ def test_rows_that_are_no_facts_are_refused() -> None:
         "Price: 49 euros",
         "Weight: 4 kg",
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Tancredi moved to Turin with his wife. Her name is Ottoline.", 1),
+        ("Ottoline lives in Turin with her brother. He sings in a choir.", 1),
+        ("Tancredi moved to Turin with his wife. He sings in a choir.", 2),
+        ("Ottoline is a nurse in Bilbao. Her flat is near the river.", 2),
+    ],
+)
+def test_she_is_not_who_was_spoken_of_as_he(text: str, said: int) -> None:
+    name = text.split()[0].lower()
+    claims, _ = facts_about(text, names={name: [name]}, external=False)
+    assert len(claims) == said

@@ -31,6 +31,7 @@ from factbook.extract.statements import MOST_CHARS, no_statement, plain_words, w
 from factbook.extract.subject import Subject, SubjectKind, Trees
 from factbook.language.calendar import is_calendar_word
 from factbook.language.common_words import is_everyday
+from factbook.language.words import words
 from factbook.model.keys import entity_name
 from factbook.net import cancel
 
@@ -117,6 +118,7 @@ class _Reader:
         # "speaker" -> the thing that was said to be one, "" for others
         self._nouns: dict[str, str] = {}
         self._spoken: frozenset[str] = frozenset()  # nouns of the sentence before
+        self._persons: frozenset[str] = frozenset()  # "he" or "she" since a thing was named last
         self._claims: list[WorldClaim] = []
         self._refused: dict[str, str] = {}
         self._rows_refused: dict[str, str] = {}  # last: a page of tables has hundreds
@@ -258,10 +260,15 @@ class _Reader:
         elif said.kind is not SubjectKind.NOUN:
             self._focus = entities[0] if len(entities) == 1 else ""
         self._spoken = self._trees.nouns(start, end) - {said.noun}
+        before = self._persons if said.kind is SubjectKind.PRONOUN else frozenset()
+        self._persons = before | _persons(self._plain[start:end])
 
     def _meant(self, said: Subject, owner: str, start: int, end: int) -> Sequence[str]:
         """Return the known things that a subject means; `owner` has the section."""
         if said.kind is SubjectKind.PRONOUN:
+            here = _persons(self._plain[said.start : said.verb])
+            if here and self._persons and here.isdisjoint(self._persons):
+                return []  # "his wife comes. Her name is ..."
             return [self._focus] if self._focus else []
         if said.kind is not SubjectKind.NOUN:
             return said.names
@@ -317,6 +324,17 @@ class _Reader:
     def _refuse(self, content: str, why: str) -> None:
         if content:
             self._refused.setdefault(content[:MOST_CHARS], why)
+
+
+_SAID_AS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("he", "him", "his", "himself"), "he"),
+    **dict.fromkeys(("she", "her", "hers", "herself"), "she"),
+}
+
+
+def _persons(text: str) -> frozenset[str]:
+    """Return of whom a text speaks as "he" or "she"."""
+    return frozenset(_SAID_AS[word] for word in words(text) if word in _SAID_AS)
 
 
 def sentence_spans(text: str) -> Iterator[tuple[int, int]]:
