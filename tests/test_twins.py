@@ -146,3 +146,56 @@ def test_a_twin_that_a_store_holds_ends_at_night(
 def test_a_statement_never_ends_inside_a_path_or_code(text: str, end: str) -> None:
     (part,) = statements(text, all_told=True)
     assert part.text.endswith(end)
+
+
+# --- what is known of things ----------------------------------------------------------------------
+
+
+def talk(folder: Path, memory: Memory, *texts: str) -> None:
+    """Let messages of a chat be read, one a day."""
+    lines = [
+        {"role": "user", "content": text, "timestamp": f"2026-03-{day:02}T10:00:00Z"}
+        for day, text in enumerate(texts, 1)
+    ]
+    path = folder / "talk.jsonl"
+    path.write_text("\n".join(map(json.dumps, lines)) + "\n", encoding="utf-8")
+    memory.ingest([path], workers=0)
+
+
+NIECE = "My niece Marisol is a nurse in Bilbao."
+
+
+@pytest.mark.parametrize("order", ["night first", "work first"])
+def test_what_is_stated_of_a_thing_is_kept_once(tmp_path: Path, desk: Desk, order: str) -> None:
+    with desk.opened() as memory:
+        talk(tmp_path, memory, NIECE)
+        if order == "night first":
+            desk.night(memory)
+            memory.background.work()
+        else:
+            memory.background.work()
+            assert [fact.object for fact in memory.interests.entity("marisol").facts] == [NIECE]
+            desk.night(memory)
+        assert said(memory, FactKind.WORLD) == {}
+        number = said(memory, FactKind.STATEMENT)[NIECE]
+        known = memory.interests.entity("marisol")
+        assert [fact.id for fact in known.facts] == [number]
+        assert known.entity.fact_count == 1
+        # dated by when it was said, and not by when it was read
+        assert known.entity.since == known.facts[0].occurred_at == known.entity.last_activity
+        memory.forget(number)
+        assert memory.interests.entity("marisol").entity.fact_count == 0
+        assert memory.check() == []
+
+
+def test_what_its_owner_takes_apart_stays_apart(tmp_path: Path, desk: Desk) -> None:
+    with desk.opened() as memory:
+        talk(tmp_path, memory, NIECE)
+        memory.background.work()
+        (about,) = said(memory, FactKind.WORLD).values()
+        desk.night(memory)
+        memory.review.unmerge(about)
+        desk.night(memory)
+        assert list(said(memory, FactKind.WORLD).values()) == [about]
+        assert memory.interests.entity("marisol").entity.fact_count == 1
+        assert memory.check() == []

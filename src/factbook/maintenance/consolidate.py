@@ -75,6 +75,7 @@ from factbook.model.ops import (
 from factbook.pipelines.directives import read_directives
 from factbook.pipelines.stated import claim_of, extract_ops, twin_ops
 from factbook.pipelines.turns import Near, TurnsReport, extract_turns
+from factbook.pipelines.world_facts import joined_ops
 from factbook.store.derived.facts import lives_by_id
 from factbook.store.kinds import EVENT, PAIR, RUN
 from factbook.store.leases import drop_lease, due, held_now, holder_name, set_aside, take_lease
@@ -343,6 +344,7 @@ class Consolidation:
                 break
             # In one transaction: the mark must not move ahead of what it stands for.
             report.receipt.add(self._applied(report, ops))
+        self._write(report, joined_ops(self._store))
         self._write(report, learning_ops(self._store))
         report.receipt.add(self._drained())  # the new facts take part in what follows
         # Before a model is asked: whether it answers moves nothing that no model decides.

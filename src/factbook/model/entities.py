@@ -86,7 +86,8 @@ class Entity(NamedTuple):
     muted: bool = False  # no notices about it
     aliases: Sequence[str] = ()  # other names, canonical too
     fact_count: int = 0  # current facts about it
-    last_activity: Millis | None = None  # of its newest fact or engagement
+    last_activity: Millis | None = None  # when its newest fact was said, or it was dealt with
+    since: Millis | None = None  # when it was brought in; None where that is not known
 
     @property
     def current(self) -> bool:

@@ -53,7 +53,14 @@ from factbook.model.ops import FailTask, FinishTask, Op
 from factbook.net import cancel
 from factbook.net.http import one_line
 from factbook.pipelines.asking import is_endpoints, wait_ms
-from factbook.pipelines.world_facts import Facts, Gathered, TextVectors, announcements, refusal
+from factbook.pipelines.world_facts import (
+    Facts,
+    Gathered,
+    TextVectors,
+    announcements,
+    joined_ops,
+    refusal,
+)
 from factbook.pipelines.world_model import ModelReading
 from factbook.pipelines.world_names import EntityIntake, by_new_thing
 from factbook.store.derived.entities import known_names
@@ -214,6 +221,8 @@ class WorldReading:
                 ops.append(FinishTask(kind=piece.kind, target=piece.target, version=PROMPT_VERSION))
             write = self._write_new if piece.discovers else self._write
             write(ops, piece.trigger, report)
+            if piece.kind == HEAR_TASK and (twice := joined_ops(self._store, [piece.target])):
+                report.receipt.add(self._context.write(twice, Trigger.UPKEEP))
         except StoreError:
             raise  # no fault of what was read
         except Exception as error:  # noqa: BLE001

@@ -7,7 +7,8 @@ what a search stored -> gate.notices: worth telling? -> Announce               (
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -19,20 +20,28 @@ from factbook.embed.halves import unpacked
 from factbook.extract.world import WorldClaim, statement_of
 from factbook.gate.known import EntityClaim, nearest
 from factbook.gate.notices import Find, mode_of, worth_telling
+from factbook.language.words import words
 from factbook.model.entities import ABOUT, SearchLog
-from factbook.model.facts import Candidate, Fact, FactKind, Millis, StoredEpisode
+from factbook.model.facts import Candidate, Fact, FactKind, Millis, StoredEpisode, Trust
 from factbook.model.interest_ops import Announce, NewFind
-from factbook.model.ops import Op, RejectCandidate
+from factbook.model.ops import MergeFacts, Op, RejectCandidate
 from factbook.net import cancel
 from factbook.net.settings import config_path
 from factbook.pipelines.claims import asserted, refused, supported
 from factbook.pipelines.notify_config import load_notify_config
+from factbook.store.derived import ledger
 from factbook.store.derived.entities import entity_named, names_by_id, world_facts
+from factbook.store.derived.facts import holds
 from factbook.store.derived.notices import told_at
 from factbook.store.derived.searches import untold_finds
+from factbook.store.kinds import PAIR
+from factbook.store.port import Store, first
+from factbook.store.rows import EvidenceRow, Life, LifeWhere
 
 if TYPE_CHECKING:
     from factbook.context import Context
+
+_WORLD = FactKind.WORLD
 
 
 @dataclass(slots=True)
@@ -116,11 +125,16 @@ class Facts:
             claim = EntityClaim(says=said.content, text=text, vector=self._vectors.of([text])[0])
             known = self._known_of(episode.owner, said.entity)
             cosine, twin = nearest(said.entity, claim, known)
-            if twin is None:
+            stated = twin is not None and twin.fact is not None and twin.fact.kind is not _WORLD
+            if twin is None or stated:
+                # a statement takes no evidence from here: what says it too is joined with it later
                 gained.ops.append(asserted(_candidate(said), episode))
+                known.append(claim)
+            if twin is None:
                 find = NewFind(entity=said.entity, object=said.content, nearest=cosine)
                 gained.finds.append(find)
-                known.append(claim)
+            elif stated:
+                continue
             elif twin.fact is None:
                 # Of what this very call brings, a second assertion is the evidence.
                 gained.ops.append(asserted(_candidate(said, twin.says), episode))
@@ -139,6 +153,71 @@ class Facts:
                 for fact in facts
             ]
         return self._known[key]
+
+
+def joined_ops(store: Store, episodes: Collection[int] | None = None) -> list[Op]:
+    """Return what joins that which owners said of entities with their statements of the same words.
+
+    Of these episodes, or of all. The entity shows the statement from then on.
+    """
+    if episodes is None:
+        told = store.lives(LifeWhere(kinds=[_WORLD], current=True))
+        ids = [life.id for life in told if life.trust is Trust.DIRECT]
+        episodes = {row.episode_id for row in store.evidence(fact_ids=ids)}
+    lives: dict[int, Life] = {}
+    about: list[EvidenceRow] = []
+    stated: dict[int, list[EvidenceRow]] = {}
+    for row, life in ledger.supporting(store, episodes):
+        if not holds(life) or life.trust is not Trust.DIRECT:
+            continue
+        lives[life.id] = life
+        if life.kind is _WORLD:
+            about.append(row)
+        elif life.kind is FactKind.STATEMENT:
+            stated.setdefault(row.episode_id, []).append(row)
+    says: dict[int, Counter[int]] = {}
+    for row in about:
+        found = _saying(row, lives[row.fact_id].subject, stated.get(row.episode_id, ()), lives)
+        if found is not None:
+            says.setdefault(row.fact_id, Counter())[found] += 1
+    parts: dict[int, list[Life]] = {}
+    for fact_id, by in says.items():
+        winner, number = by.most_common(1)[0]
+        low, high = sorted((fact_id, winner))
+        pair = first(store, PAIR, {"low_id": low, "high_id": high})
+        apart = pair is not None and pair.verdict == "KEEP_BOTH"
+        if number == lives[fact_id].evidence_count and not apart:  # all that speaks for it
+            parts.setdefault(winner, []).append(lives[fact_id])
+    return [
+        MergeFacts(
+            winner_id=winner,
+            loser_ids=[loser.id for loser in losers],
+            evidence_counts=[life.evidence_count for life in (lives[winner], *losers)],
+            rule="stated_already",
+            detail="its owner states it in the same words",
+        )
+        for winner, losers in parts.items()
+    ]
+
+
+def _saying(
+    row: EvidenceRow, subject: str, stated: Sequence[EvidenceRow], lives: Mapping[int, Life]
+) -> int | None:
+    """Return the statement that says what stands there of an entity.
+
+    It has most of the words, or it is the only one that is made of them and names the entity.
+    """
+    shared = {
+        other.fact_id: min(row.end, other.end) - max(row.start, other.start)
+        for other in stated
+        if other.start < row.end and row.start < other.end
+    }
+    if not shared:
+        return None
+    best = max(shared, key=lambda fact_id: (shared[fact_id], -fact_id))
+    named = set(words(subject)).issubset(words(lives[best].statement.casefold()))
+    mostly = 2 * shared[best] > row.end - row.start
+    return best if mostly or (len(shared) == 1 and named) else None
 
 
 def _candidate(claim: WorldClaim, says: str = "") -> Candidate:

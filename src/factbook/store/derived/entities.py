@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 
 from factbook.model.entities import Engagement, EngagementType, Entity, Preference, Valence
 from factbook.model.facts import EVERYONE, ME, Everyone, Fact, FactKind, Millis, Status, Trigger
-from factbook.store.derived.facts import holds
+from factbook.store.derived.facts import holds, merged_ends
 from factbook.store.kinds import (
     ALIAS,
     ENGAGEMENT,
@@ -89,19 +89,33 @@ def _counted(reads: Reads, rows: Sequence[EntityRow]) -> list[Entity]:
         "confidence": Above(0),  # what its owner called wrong is kept, and counts no more
     }
     counts: dict[tuple[str, str], int] = defaultdict(int)
-    learned: dict[tuple[str, str], Millis] = {}
+    said: dict[tuple[str, str], Millis] = {}
     for (owner, name, status), tally in reads.tally(
-        FACT, ("owner", "subject", "status"), where, most="learned_at"
+        FACT, ("owner", "subject", "status"), where, most="occurred_at"
     ).items():
         if status != Status.PROPOSED:
             counts[owner, name] += tally.rows
-        learned[owner, name] = max(learned.get((owner, name), 0), tally.most)
+        if tally.most is not None:
+            said[owner, name] = max(said.get((owner, name), 0), tally.most)
+    every = names.union(*aliases.values())
+    joined = _stated(reads, EVERYONE, every)
+    for row in rows:
+        stated = [
+            joined.get((row.owner, name), {}).values() for name in (row.name, *aliases[row.id])
+        ]
+        facts = {life.id: life for lives in stated for life in lives}
+        counts[row.owner, row.name] += len(facts)
+        when = latest([said.get((row.owner, row.name)), *(f.occurred_at for f in facts.values())])
+        if when is not None:
+            said[row.owner, row.name] = when
+    heads = reads.heads({row.episode_id for row in rows})
     return [
         Entity(
             *row,
             aliases=tuple(sorted(aliases[row.id])),
             fact_count=counts[row.owner, row.name],
-            last_activity=latest([last.get(row.id), learned.get((row.owner, row.name))]),
+            last_activity=latest([last.get(row.id), said.get((row.owner, row.name))]),
+            since=heads[row.episode_id].occurred_at if row.episode_id in heads else None,
         )
         for row in rows
     ]
@@ -140,9 +154,30 @@ def world_lives(reads: Reads, owner: str, name: str) -> list[Life]:
     )
 
 
+def _stated(
+    reads: Reads, owner: str | Everyone, names: Collection[str]
+) -> dict[tuple[str, str], dict[int, Life]]:
+    """Return the statements of owners that say what was known of entities, by (owner, name) and id.
+
+    What somebody said of an entity is kept once: it is joined with the statement that says it.
+    """
+    where = LifeWhere(owner=owner, kinds=[FactKind.WORLD], subjects=sorted(names), current=False)
+    gone = [life for life in reads.lives(where) if life.status is Status.MERGED_INTO]
+    stated: dict[tuple[str, str], dict[int, Life]] = {}
+    for fact_id, end in (merged_ends(reads, gone) if gone else {}).items():
+        if end.kind is not FactKind.WORLD and holds(end):
+            about = next(life for life in gone if life.id == fact_id)
+            stated.setdefault((about.owner, about.subject), {})[end.id] = end
+    return stated
+
+
 def world_facts(reads: Reads, owner: str, name: str, *, limit: int | None = None) -> list[Fact]:
-    """Return the current facts about an entity, newest first."""
+    """Return the current facts about an entity, newest first, with what its owner states of it."""
+    row = row_named(reads, owner, name)
+    others = reads.find(ALIAS, {"owner": owner, "entity_id": row.id}) if row is not None else []
     ids = [life.id for life in world_lives(reads, owner, name) if holds(life)]
+    for stated in _stated(reads, owner, {name, *(alias.name for alias in others)}).values():
+        ids += stated
     facts = reads.facts_by_id(ids).values()
     return sorted(facts, key=lambda fact: (fact.learned_at, fact.id), reverse=True)[:limit]
 

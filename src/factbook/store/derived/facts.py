@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from factbook.model.facts import Fact, FactKind, Millis, Stance, Status, Trust
 from factbook.store.kinds import EVENT
@@ -90,6 +90,12 @@ def _with_winners(reads: Reads, lives: Iterable[Life]) -> dict[int, Life]:
         if not winners:
             return known
         known.update(lives_by_id(reads, [winner for winner in winners if winner is not None]))
+
+
+def merged_ends(reads: Reads, lives: Sequence[Life]) -> dict[int, Life]:
+    """Return what facts are a part of by now, themselves where they are merged into none, by id."""
+    known = _with_winners(reads, lives)
+    return {life.id: _end(known, life) for life in lives}
 
 
 def _end(known: Mapping[int, Life], life: Life) -> Life:
