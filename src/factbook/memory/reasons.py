@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Final
 from factbook.errors import NotFound
 from factbook.interests.relate import PreferenceRelation, shares
 from factbook.interests.score import DAY_MS, course, signed, weight
+from factbook.language.nouns import counted
 from factbook.model.confidence import as_of
 from factbook.model.facts import EpisodeKind, FactKind, Millis, Stance, StoredEpisode
+from factbook.model.keys import entity_name
 
 if TYPE_CHECKING:
     from factbook.memory import Memory
@@ -68,6 +70,14 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PreferenceWhy:
+    """Why somebody is held to like or dislike a topic."""
+
+    preference: Preference
+    causes: Sequence[Cause]  # what they said or did, newest first; what was erased is not there
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EntityWhy:
     """Why an entity is there, and why it is cared about as much as it is."""
 
@@ -75,6 +85,7 @@ class EntityWhy:
     interest: float  # now; what all parts add
     brought: Origin  # what brought it in
     parts: Sequence[Part]  # newest first
+    preferences: Sequence[PreferenceWhy]  # that go by a name of it
     at: Millis  # now
 
 
@@ -123,8 +134,28 @@ def of_entity(memory: Memory, entity: Entity) -> EntityWhy:
         interest=math.fsum(part.adds for part in parts),
         brought=brought_in(memory, entity),
         parts=[replace(part, cause=causes.get(part.engagement.episode_id or 0)) for part in parts],
+        preferences=[
+            held
+            for name in (entity.name, *entity.aliases)
+            for held in of_preference(memory, name, owner=entity.owner)
+        ],
         at=now,
     )
+
+
+def of_preference(memory: Memory, topic: str, *, owner: str) -> list[PreferenceWhy]:
+    """Return why an owner likes or dislikes a topic, in either number; empty where they do not."""
+    wanted = entity_name(topic)
+    found = []
+    for held in memory.interests.preferences(owner=owner):
+        if counted(held.topic) != counted(wanted):
+            continue
+        said = {row.episode_id for row in memory.interests.engagements(held.id, owner=owner)}
+        causes = _causes(memory, [id_ for id_ in {*said, held.episode_id} if id_])
+        newest = sorted(causes.items(), key=lambda item: (item[1].at or 0, item[0]), reverse=True)
+        shown = held._replace(topic=memory.resources.redactor.redact(held.topic))
+        found.append(PreferenceWhy(preference=shown, causes=[cause for _, cause in newest]))
+    return found
 
 
 def _parts(memory: Memory, entity: Entity, *, now: Millis) -> list[Part]:

@@ -165,10 +165,10 @@ def interests(
 def why(
     run: Run, what: Annotated[str, Arg(metavar="NAME|N|f12|n3", given="words")], owner: Owner = ME
 ) -> Outcome:
-    """Show why a thing is cared about, where a fact comes from, why a notice was told.
+    """Show why a thing is cared about or liked, where a fact comes from, why a notice was told.
 
     Args:
-        what: A thing, a fact or a notice.
+        what: A thing, what somebody likes or dislikes, a fact or a notice.
     """
     from factbook.memory import reasons
 
@@ -185,7 +185,19 @@ def why(
     if notice:
         told = reasons.of_notice(run.memory, int(notice[1]), owner)
         return Outcome(record=told, show=lambda page: views.world.why_notice(page, told))
-    cared = reasons.of_entity(run.memory, run.memory.interests.find_entity(what, owner=owner))
+    try:
+        entity = run.memory.interests.find_entity(what, owner=owner)
+    except NotFound:
+        liked = reasons.of_preference(run.memory, what, owner=owner)
+        if not liked:
+            raise
+
+        def show(page: Page) -> None:
+            for held in liked:
+                views.world.why_preference(page, held)
+
+        return Outcome(record={"preferences": liked}, show=show)
+    cared = reasons.of_entity(run.memory, entity)
     return Outcome(record=cared, show=lambda page: views.world.why_entity(page, cared))
 
 

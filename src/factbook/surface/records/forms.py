@@ -119,6 +119,7 @@ FORMS: Final[dict[str, str | Callable[[Any], Record]]] = {
     "Operation": "name=slash form help examples",
     "Origin": "prompt? cause search title url",
     "Preference": "topic type created_at",
+    "PreferenceWhy": "topic=preference.topic type=preference.type causes",
     "SearchLog": "id query provider trigger at duration_ms extracted learn_prompt=learn_prompt_id",
     "SearchResult": "title url text image published_at",
 }
@@ -510,7 +511,10 @@ def notice(row: Notice, name: str) -> Record:
 @_form("EntityWhy")
 def _why_entity(why: EntityWhy) -> Record:
     parts = [_part(part, why.at) for part in why.parts]
-    return {**fields(why, "entity interest brought_in_by=brought"), "engagements": parts}
+    return {
+        **fields(why, "entity interest brought_in_by=brought preferences"),
+        "engagements": parts,
+    }
 
 
 def _part(part: Part, now: int) -> Record:

@@ -22,7 +22,16 @@ if TYPE_CHECKING:
     from factbook.interests.interests import EntityView, InterestRow, LearnStatus
     from factbook.interests.scheduler import LoopReport
     from factbook.maintenance.cleaner import CleanReport
-    from factbook.memory.reasons import Cause, Chain, EntityWhy, FactWhy, NoticeWhy, Origin, Part
+    from factbook.memory.reasons import (
+        Cause,
+        Chain,
+        EntityWhy,
+        FactWhy,
+        NoticeWhy,
+        Origin,
+        Part,
+        PreferenceWhy,
+    )
     from factbook.model.entities import (
         Entity,
         Notice,
@@ -102,7 +111,8 @@ def learning(page: Page, statuses: Sequence[LearnStatus], *, first: int) -> None
             page.line(f"   - {one_line(entity.name)} ({count(facts, 'fact')})")
         if status.done and not status.entities:  # ours: a tick with nothing below says too little
             pages = sum(len(search.episode_ids) for search in status.searches)
-            _say(page, f"nothing new: {count(pages, 'result')} read (`factbook rejections`)", "   ")
+            said = f"nothing new: {count(pages, 'result')} read (`factbook rejections`)"
+            _say(page, page.told(said), "   ")
         for query, why in status.failed:  # ours: a search that fails is never "nothing was found"
             _say(page, f"'{query}' is tried again: {why}", "   ! ")
 
@@ -155,7 +165,7 @@ def entity_table(page: Page, things: Sequence[Entity]) -> None:
         Column("name", lambda thing: thing.name, "bold", most=40, least=12),
         Column("also", lambda thing: ", ".join(thing.aliases), most=60, least=8, optional=True),
         Column("facts", lambda thing: count(thing.fact_count), right=True),
-        Column("since", lambda thing: _day(thing.created_at), "dim"),
+        Column("since", lambda thing: _day(thing.since or thing.created_at), "dim"),
         Column("by", lambda thing: thing.trigger, "dim", optional=True),
         Column("", _fate, "dim"),
     ]
@@ -192,7 +202,7 @@ def entity(page: Page, view: EntityView, brought: Origin, *, place: int) -> None
         "muted" if thing.muted else "",
     ]
     page.line("   " + ", ".join(filter(None, standing)))
-    _say(page, f"here since {_day(thing.created_at)}: {_origin(brought)}", "   ")
+    _say(page, f"here since {_day(thing.since or thing.created_at)}: {_origin(brought)}", "   ")
     for liked, cosine in view.preferences:
         _say(page, f"near to what you {liked.type}: {liked.topic} (cosine {cosine:.2f})", "   ")
     for fact in view.facts:
@@ -204,7 +214,11 @@ def _fact(page: Page, fact: Fact, url: str) -> None:
     lead = f"f{fact.id}  "
     _say(page, fact.statement, lead)
     faded = fact.confidence < policy.MIN_CONFIDENCE_ACTIVE
-    marks = [_day(fact.learned_at), one_line(url), "out of all retrieval" if faded else ""]
+    marks = [
+        _day(fact.occurred_at or fact.learned_at),
+        one_line(url),
+        "out of all retrieval" if faded else "",
+    ]
     page.line(" " * len(lead) + page.paint("  ".join(filter(None, marks)), "dim"))
 
 
@@ -248,7 +262,12 @@ def _bar(value: float, *, plain: bool) -> str:
 
 def why_entity(page: Page, why: EntityWhy) -> None:
     page.line(page.paint(f"{one_line(why.entity.name)}: interest {_signed(why.interest)}", "bold"))
-    _say(page, f"here since {_day(why.entity.created_at)}: {_origin(why.brought)}")
+    _say(
+        page,
+        f"here since {_day(why.entity.since or why.entity.created_at)}: {_origin(why.brought)}",
+    )
+    for held in why.preferences:
+        why_preference(page, held)
     page.line()
     if not why.parts:
         page.line("Nothing that you did counts for it.")
@@ -270,6 +289,17 @@ def why_entity(page: Page, why: EntityWhy) -> None:
     page.line()
     half = f"Each halves every {policy.INTEREST_HALF_LIFE_DAYS:.0f} days"
     page.line(page.paint(f"{half}; their sum is the interest.", "dim"))
+
+
+def why_preference(page: Page, why: PreferenceWhy) -> None:
+    did = f"you {why.preference.type} {why.preference.topic}"
+    for number, cause in enumerate(why.causes[:_EVIDENCE_SHOWN]):
+        typed = "typed" if cause.is_command else "said"
+        _say(page, f"{'and' if number else did + ':'} you {typed} {_said(cause)}")
+    if len(why.causes) > _EVIDENCE_SHOWN:
+        page.line(f"and {count(len(why.causes) - _EVIDENCE_SHOWN, 'more message')}")
+    if not why.causes:
+        _say(page, f"{did}; what said so was erased")
 
 
 def _did(part: Part) -> str:
@@ -436,7 +466,7 @@ def work(
             page.line(f"  the last error: {one_line(loop.error)}")
     for put_aside, what in (
         (False, "not answered, to be tried again:"),
-        (True, "put aside; `factbook worker --retry` tries them again:"),
+        (True, page.told("put aside; `factbook worker --retry` tries them again:")),
     ):
         searches = [(query, why) for query, why, aside in failed if aside is put_aside]
         if searches:
