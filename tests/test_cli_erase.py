@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from contextlib import suppress
 from pathlib import Path
 
@@ -64,7 +65,8 @@ def test_where_the_same_words_still_stand_is_told_with_what_erases_them(
     assert "but for what was kept, nothing of it is left" in " ".join(done.split())
     assert "  e4  My aunt was given a q██████████████\n" in done
     found = cli("erase", "--check", "Quadrophon LS50", "--json", "--db", path, code=1).json()
-    assert f"`factbook erase {' '.join(found['rows'])}` erases it too." in " ".join(done.split())
+    typed = f"factbook --db {shlex.quote(str(path))} erase {' '.join(found['rows'])}"
+    assert f"`{typed}` erases it too." in " ".join(done.split())
     done = cli("erase", *found["rows"], "--yes", "--db", path).out
     assert "looked through: nothing of it is left." in done
     assert "Nothing of it" in cli("erase", "--check", "Quadrophon LS50", "--db", path).out

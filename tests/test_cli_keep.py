@@ -476,7 +476,7 @@ def test_reembed_changes_the_model_and_says_when_nothing_had_to(cli: Cli, tmp_pa
         memory.embed()
         say(memory, "The road is long", at=now_ms(), session="two")
     wrong = cli("--db", db, "worker", "--once", code=4)
-    assert "factbook reembed" in wrong.err
+    assert f"`factbook --db {shlex.quote(str(db))} reembed`" in wrong.err
     done = cli("--db", db, "reembed")
     assert done.out.startswith("2 vectors of ")
     assert "counting" in done.out

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -113,6 +115,50 @@ def test_a_person_learns_likes_and_is_told_why(here: Cli) -> None:
     assert here("react", told[0]["id"], "👎").out == "Noted for 1 thing.\n"
     assert here("interests", "--json").json()["interests"][0]["score"] == pytest.approx(1.0, 0.01)
     assert "wanted no notice of it" in here("why", "brimley", "swift").out
+
+
+def test_what_is_printed_of_one_owner_works_as_it_is_printed(cli: Cli, tmp_path: Path) -> None:
+    db, path = tmp_path / "o.db", tmp_path / "talk.jsonl"
+    texts = [
+        "I live in Porto",
+        "the insta post said this lol \"I'm a 31yo plumber from Ghent and beekeeping changed my"
+        ' life"',
+    ]
+    lines = [
+        {"role": "user", "content": said, "timestamp": "2026-03-02T10:00:00Z"} for said in texts
+    ]
+    path.write_text("\n".join(map(json.dumps, lines)) + "\n", encoding="utf-8")
+    cli("--db", db, "remember", "I play chess")
+    cli("--db", db, "ingest", path, "--owner", "ann lee")
+    night = cli("--db", db, "consolidate", "--all-owners", "--all").out
+    shown = cli("--db", db, "review", "--owner", "ann lee").out
+    assert "proposed  1" in night
+    asked = int(night.partition("new facts  ")[2].split()[0])
+    assert asked == len(cli("--db", db, "facts", "--owner", "ann lee", "--json").json()["facts"])
+    (typed,) = [line.strip() for line in shown.splitlines() if " review refuse " in line]
+    assert f"  {shlex.split(typed)[5]}. " in shown  # the number that the list shows
+    words = shlex.split(typed)
+    assert words[0] == "factbook"
+    assert words[-2:] == ["--owner", "ann lee"]
+    everybody = cli("--db", db, "review", "--all-owners").out
+    assert typed in everybody
+    cli(*words[1:])
+    assert cli("--db", db, "review", "--owner", "ann lee").out == "Nothing waits for a decision.\n"
+    lost = cli("--db", db, "explain", "f99", "--owner", "ann lee", code=8).err
+    assert "facts --owner 'ann lee'`" in lost
+    assert "--owner" not in cli("--db", db, "explain", "f99", code=8).err
+
+
+def test_why_tells_what_a_like_or_a_dislike_stands_on(known: Cli) -> None:
+    shown = known("why", "football").out
+    assert shown.startswith("you dislike football: you typed “/dislike football” on ")
+    (held,) = known("why", "football", "--json").json()["preferences"]
+    assert (held["topic"], held["type"]) == ("football", "dislike")
+    assert [cause["text"] for cause in held["causes"]] == ["/dislike football"]
+    # beside what an entity is cared for, and of nothing that nobody likes
+    assert "you like tea: you typed “/like tea” on " in known("why", "tea").out
+    assert "you like" not in known("why", "brimley swift").out
+    assert "There is no entity croquet" in known("why", "croquet", code=8).err
 
 
 def test_what_a_chat_answers_is_what_the_command_line_prints(known: Cli) -> None:

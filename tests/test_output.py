@@ -18,6 +18,8 @@ import pytest
 
 import forked
 from conftest import Cli
+from factbook.model.facts import EVERYONE, Everyone
+from factbook.surface import operations as operations  # which pages name
 from factbook.surface import text
 from factbook.surface.output import Page
 
@@ -154,3 +156,30 @@ def test_an_excerpt_is_cut_however_long_its_words_are() -> None:
     assert len(found) == 2
     assert all(text.cells(line) <= 40 for line in found)
     assert found[-1].endswith("…")
+
+
+@pytest.mark.parametrize(
+    ("about", "said", "typed"),
+    [
+        ("ann", "`factbook facts` lists them", "`factbook --db x facts --owner ann` lists them"),
+        ("ann b", "`factbook pin f1`", "`factbook --db x pin f1 --owner 'ann b'`"),
+        (EVERYONE, "`factbook explain f1`", "`factbook --db x explain f1 --all-owners`"),
+        (EVERYONE, "`factbook pin f1`", "`factbook --db x pin f1`"),
+        # what takes no owner, what names one, and what is about oneself
+        ("ann", "`factbook embed`", "`factbook --db x embed`"),
+        ("ann", "`factbook facts --owner bea`", "`factbook --db x facts --owner bea`"),
+        ("me", "`factbook facts`", "`factbook --db x facts`"),
+        ("ann", "`factbook embed --db y`", "`factbook embed --db y`"),
+        ("ann", "the factbook lists facts", "the factbook lists facts"),
+    ],
+)
+def test_a_command_is_named_as_it_is_typed(about: str | Everyone, said: str, typed: str) -> None:
+    page = Page(program="factbook --db x")
+    page.about = about
+    assert page.told(said) == typed
+    assert page.blank().told(said) == typed
+
+
+def test_a_conversation_names_what_is_typed_in_it() -> None:
+    said = Page().told("`factbook memory tea` or `factbook lookup tea`, and `factbook doctor`")
+    assert said == "`/memory tea` or `/search tea`, and `factbook doctor`"

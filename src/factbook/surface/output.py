@@ -9,15 +9,22 @@ import errno
 import io
 import json
 import os
+import re
+import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, Final, TextIO
+from typing import Any, ClassVar, Final, Protocol, TextIO
 
 from factbook.errors import FactbookError
+from factbook.model.facts import ME, Everyone
 from factbook.surface import records, text
 
 _CALLED: Final = {"search": "lookup"}  # `factbook search` looks through the memory itself
+_PROGRAM: Final = "factbook"
+_NAMED: Final = re.compile(rf"`{_PROGRAM} ([a-z][^`]*)`")  # as our texts name a command
+_OWNED: Final = re.compile(r"--(?:owner|all-owners)\b")
+_SLASHES: Final = {command: slash for slash, command in _CALLED.items()}
 _NARROWEST: Final = 20  # cells of a line, however narrow a terminal says that it is
 PROSE_WIDTH: Final = 100  # running text is hard to read in longer lines
 
@@ -27,6 +34,26 @@ def dump(value: object, *, indent: int | None = None) -> str:
     dumps = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent)
     # JSON strings may hold some of these as they are; its own \u escapes say the same
     return text.UNSAFE.sub(lambda match: json.dumps(match[0])[1:-1], dumps)
+
+
+class Parameter(Protocol):
+    """One parameter of a command."""
+
+    @property
+    def name(self) -> str:
+        """Return what it is called."""
+
+
+class Command(Protocol):
+    """What a page knows of a command that it names."""
+
+    @property
+    def slash(self) -> str:
+        """Return its name in a conversation; "" where it has none there."""
+
+    @property
+    def parameters(self) -> Sequence[Parameter]:
+        """Return what it takes."""
 
 
 class ReaderGone(Exception):
@@ -39,6 +66,8 @@ class ReaderGone(Exception):
 class Page:
     """What a person is shown: lines of so many cells, kept as a text."""
 
+    commands: ClassVar[Mapping[str, Command]] = {}  # by their names; the table puts itself here
+
     def __init__(
         self,
         *,
@@ -50,12 +79,14 @@ class Page:
         """Take how lines may look.
 
         `plain` allows ASCII signs alone; `program` is how commands are called where it is shown,
-        "" where a slash does it.
+        "" where a slash does it. A page that is about one owner who was named, or about all, says
+        so in its commands: `about` is set by who shows it.
         """
         self._cells = width
         self.color = color
         self.plain = plain
         self.program = program
+        self.about: str | Everyone = ME
         self._held: list[str] = []
 
     @property
@@ -74,13 +105,41 @@ class Page:
         return "\n".join(self._held)
 
     def blank(self) -> Page:
-        return Page(width=self.width, color=self.color, plain=self.plain, program=self.program)
+        page = Page(width=self.width, color=self.color, plain=self.plain, program=self.program)
+        page.about = self.about
+        return page
 
     def typed(self, command: str) -> str:
-        """Return how a command is typed there; the argument is made safe."""
+        """Return how a command is typed there, in marks; the argument is made safe."""
         name, _, argument = text.one_line(command).partition(" ")
-        called = f"{self.program} {_CALLED.get(name, name)}" if self.program else f"/{name}"
-        return f"`{called} {argument}`".replace(" `", "`")
+        slashes = {of.slash for of in self.commands.values()}
+        if not self.program and (slash := _SLASHES.get(name, name)) in slashes:
+            return f"`/{slash} {argument}`".replace(" `", "`")
+        return f"`{self.command(command)}`"
+
+    def command(self, command: str, *, owner: str | Everyone | None = None) -> str:
+        """Return how a command of a shell is typed, with the database and the owner of the page.
+
+        With an `owner` it is of that one; what takes no owner is called without.
+        """
+        name, _, argument = text.one_line(command).partition(" ")
+        words = [self.program or _PROGRAM, _CALLED.get(name, name), argument]
+        of = self.commands.get(words[1])
+        options = {parameter.name for parameter in of.parameters} if of is not None else set()
+        about = self.about if owner is None else owner
+        if _OWNED.search(argument) or about == ME:
+            pass
+        elif isinstance(about, Everyone):
+            words += ["--all-owners"] if "all_owners" in options else []
+        elif "owner" in options:
+            words.append(f"--owner {shlex.quote(text.one_line(about))}")
+        if "--db " in argument:
+            words[0] = _PROGRAM
+        return " ".join(filter(None, words))
+
+    def told(self, said: str) -> str:
+        """Return a text of ours with the commands in it as they are typed there."""
+        return _NAMED.sub(lambda match: self.typed(match[1]), said)
 
     def line(self, line: str = "") -> None:
         """Write a line that was made safe before; on a terminal a long one goes on below."""
@@ -140,7 +199,7 @@ class Screen(Page):
         super().__init__(
             color=not as_json and _wants_color(self._out),
             plain=not can_write("█·│✓", sys.stdout),
-            program="factbook",
+            program=_PROGRAM,
         )
         self.as_json = as_json
         self._err_color = _wants_color(self._err)
@@ -172,10 +231,10 @@ class Screen(Page):
         self.raw("\n]}\n")
 
     def note(self, raw: str) -> None:
-        self._remark("note:", "yellow", raw)
+        self._remark("note:", "yellow", self.told(raw))
 
     def warn(self, raw: str) -> None:
-        self._remark("warning:", "yellow", raw)
+        self._remark("warning:", "yellow", self.told(raw))
 
     def error(self, kind: str, message: str, **more: object) -> None:
         """Say what went wrong: a sentence on stderr, and with --json an object on stdout.
@@ -184,7 +243,7 @@ class Screen(Page):
         """
         if self.as_json and not self._started:
             self.json({"error": {"kind": kind, "message": message, **more}})
-        self._remark("error:", "red", message)
+        self._remark("error:", "red", self.told(message))
 
     def _remark(self, label: str, style: str, raw: str) -> None:
         line = text.paint(label, style, color=self._err_color) + " " + text.one_line(raw)

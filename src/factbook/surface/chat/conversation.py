@@ -62,7 +62,7 @@ from factbook.net.cancel import Cancel, Cancelled, cancelling
 from factbook.recall.budget import PromptContext, render_memories
 from factbook.redaction.records import Screening
 from factbook.surface import views
-from factbook.surface.chat.slash import COMMANDS, is_command, run
+from factbook.surface.chat.slash import is_command, run
 from factbook.surface.chat.view import Memo, Source, View
 
 if TYPE_CHECKING:
@@ -86,7 +86,6 @@ _KEY: Final = r"(?:[A-Z0-9]+ ){0,4}PRIVATE KEY\b"
 _KEY_BEGINS: Final = re.compile(rf"-- ?BEGIN {_KEY}(?!.*-- ?END )")
 _KEY_ENDS: Final = re.compile(rf"-- ?END {_KEY}")
 _OF_KEY: Final = re.compile(r"\s*(?:[A-Za-z0-9+/=]+|[A-Za-z][\w-]*: .*)?\s*")  # one of its lines
-_ON_COMMAND_LINE: Final = re.compile(r"`factbook ([a-z]+)")  # as errors name a command
 _WRITTEN: Final = {"+1": "👍", "-1": "👎"}
 # A picture and its colour of skin are asked for by signs of their own.
 _NO_LOOKS: Final = dict.fromkeys([0xFE0F, *range(0x1F3FB, 0x1F400)])
@@ -581,12 +580,7 @@ class Chat:
         said = self._memory.resources.redactor.redact(str(error))
         if kept:
             said = said.replace("nothing was written", "what you said is kept")
-
-        def typed(match: re.Match[str]) -> str:
-            name = "search" if match[1] == "lookup" else match[1]
-            return f"`/{name}" if name in COMMANDS else match[0]
-
-        self._view.problem(type(error).__name__, _ON_COMMAND_LINE.sub(typed, said))
+        self._view.problem(type(error).__name__, self._view.look.told(said))
 
     def _remark(self, step: LoopStep) -> None:
         """Say what a search that was made behind ran into, once."""

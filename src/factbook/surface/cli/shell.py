@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from factbook.model.facts import Everyone
+from factbook.model.facts import EVERYONE, ME, Everyone
 from factbook.surface.operations.arguments import Llm
 from factbook.surface.operations.base import Effect, Operation, Outcome, Parameter, Run, show
 
@@ -85,6 +85,7 @@ def execute(of: Operation, run: Run, given: dict[str, Any]) -> int:
     if owner := given.get("owner"):
         given["owner"] = run.spelled(owner)
     arguments = of.bind(given)
+    run.page.about = EVERYONE if given.get("all_owners") else given.get("owner") or ME
     with run:
         if of.effect is not Effect.OWN:
             _open(of, run, arguments)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from importlib import import_module
 
 from factbook.surface.operations.base import EVERY, Effect, Operation, Outcome, Run, tool_schema
+from factbook.surface.output import Page
 
 __all__ = ["EVERY", "Effect", "Operation", "Outcome", "Run", "tool_schema"]
 
@@ -24,3 +25,5 @@ for _module in (
     "night",
 ):
     import_module(f"{__name__}.{_module}")
+
+Page.commands = EVERY

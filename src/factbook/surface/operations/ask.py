@@ -141,7 +141,10 @@ def explain(
             most=most,
             more=[
                 *views.keep.life_rows(stored, following),
-                *((f"{side['how']} otherwise", dispute(side)) for side in explanation.disputes),
+                *(
+                    (f"{side['how']} otherwise", dispute(run, side))
+                    for side in explanation.disputes
+                ),
             ],
         )
         page.line()
@@ -274,13 +277,14 @@ def _unknown(run: Run, filters: Filters) -> list[str]:
 
 def _disputes(run: Run, filters: Filters) -> dict[int, list[str]]:
     return {
-        fact: [f"{side['how']} otherwise: {dispute(side)}" for side in sides]
+        fact: [f"{side['how']} otherwise: {dispute(run, side)}" for side in sides]
         for fact, sides in run.memory.review.disputed(owner=filters.owner).items()
     }
 
 
-def dispute(side: Mapping[str, str]) -> str:
-    return f"{side['fact']} {side['text']} ({side['episode']}); `factbook review` waits for a yes"
+def dispute(run: Run, side: Mapping[str, str]) -> str:
+    review = run.page.typed("review")
+    return f"{side['fact']} {side['text']} ({side['episode']}); {review} waits for a yes"
 
 
 @operation(ASK, examples=["/rules"])

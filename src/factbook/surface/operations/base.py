@@ -392,7 +392,7 @@ def operation(
 def show(outcome: Outcome, page: Page) -> None:
     from factbook.surface.text import safe
 
-    said = safe(outcome.show) if isinstance(outcome.show, str) else outcome.show(page)
+    said = page.told(safe(outcome.show)) if isinstance(outcome.show, str) else outcome.show(page)
     if said:
         page.lines(said.split("\n"))
 

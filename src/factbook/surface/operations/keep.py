@@ -166,7 +166,7 @@ def _changed(run: Run, number: int, receipt: Receipt, said: str) -> Outcome:
         if fact.status is Status.DEPRECATED and fact.pinned:
             page.say(
                 "  at this confidence it is out of all retrieval;"
-                f" `factbook feedback f{fact.id} right` makes it sure",
+                f" {page.typed(f'feedback f{fact.id} right')} makes it sure",
                 "yellow",
             )
 
@@ -331,7 +331,7 @@ def _settle(run: Run, low: int, high: int, verdict: str, *, owner: str | Everyon
                 f"merged into f{fact.merged_into_id}" if fact.merged_into_id is not None else ""
             )
             views.keep.fact_line(page, fact, merged)
-        page.say(said, "dim")
+        page.say(page.told(said), "dim")
 
     return Outcome(record={"verdict": verdict, "facts": facts, "receipt": receipt}, show=show)
 
@@ -368,5 +368,5 @@ def reembed(run: Run) -> Outcome:
             "to": mine[0],
             "waiting": memory.maintenance.waiting(),
         },
-        show=lambda page: page.say(said),
+        show=lambda page: page.say(page.told(said)),
     )

@@ -125,7 +125,7 @@ def reread(
             f"{count(got.withdrawn, 'piece')} withdrawn, {count(got.retracted, 'fact')} retired"
         )
         if not dry_run:
-            page.say("`factbook consolidate` compares what is new with the rest.", "dim")
+            page.say(f"{page.typed('consolidate')} compares what is new with the rest.", "dim")
 
     return Outcome(record=record, show=show)
 
@@ -199,7 +199,7 @@ def runs(
     nothing = "There was no consolidation yet; `factbook consolidate` does one."
     return Outcome(
         record={"runs": rows},
-        show=lambda page: views.keep.runs(page, rows) if rows else page.say(nothing),
+        show=lambda page: views.keep.runs(page, rows) if rows else page.say(page.told(nothing)),
     )
 
 

@@ -121,7 +121,7 @@ def doctor(
         findings.append(result)
         if not screen.as_json:
             lead = f"{screen.paint(result.level.ljust(6), _STYLES[result.level])}{result.name:<12}"
-            screen.say(result.detail, lead=lead)
+            screen.say(screen.told(result.detail), lead=lead)
             screen.flush()  # the audit of a large file takes a while
     failed = sum(1 for finding in findings if finding.level == "fail")
     warned = sum(1 for finding in findings if finding.level == "warn")

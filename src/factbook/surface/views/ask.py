@@ -83,7 +83,7 @@ def answer(page: Page, recalled: Answer, *, episodes: Episodes, redact: Redact) 
         page.line()
         page.say(
             f"{count(recalled.waiting, 'row')} still to embed, found by words alone until"
-            " `factbook embed` has finished them.",
+            f" {page.typed('embed')} has finished them.",
             "yellow",
         )
 

@@ -112,6 +112,6 @@ def where_it_stands(page: Page, done: Erased) -> None:
         page.say(_RECORD.format(one_line(done.record)), "dim")
     page.lines(map(safe, rows_left(done.standing)))
     for said in how_it_goes(done.standing):
-        page.say(f"{said[0].upper()}{said[1:]}.")
+        page.say(page.told(f"{said[0].upper()}{said[1:]}."))
     for copy in done.file.copies if done.file is not None else ():
         page.warn(file_holds(one_line(copy)))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from factbook import policy
 from factbook.language import values
 from factbook.language.values import count, home_path, moment
+from factbook.model.facts import ME
 from factbook.surface import text
 from factbook.surface.records import ROWS, numbers, plain, receipt_of
 from factbook.surface.text import Column
@@ -174,7 +175,7 @@ def account(
         page.say("Nothing had to change.")
     if waiting or effects.proposed:
         waits = f"{count(waiting, 'pair waits', 'pairs wait')} for judgement; " if waiting else ""
-        page.say(f"{waits}`factbook review` shows what there is to decide.", "yellow")
+        page.say(f"{waits}{page.typed('review')} shows what there is to decide.", "yellow")
     if cut:
         page.say("--all shows every change.", "dim")
 
@@ -247,7 +248,8 @@ def aside(page: Page, rows: Sequence[tuple[str, int, str]]) -> None:
     if len(rows) > _SHOWN:
         more = f"and {count(len(rows) - _SHOWN)} more; --json names every one"
         page.line("  " + page.paint(more, "dim"))
-    page.say("They are found by their words; `factbook worker --retry` tries them again.", "dim")
+    again = page.typed("worker --retry")
+    page.say(f"They are found by their words; {again} tries them again.", "dim")
 
 
 def runs(page: Page, rows: Iterable[Run]) -> None:
@@ -288,30 +290,32 @@ def review(
     most = None if all_ else _SHOWN
     if proposals:
         page.head("proposals", count(len(proposals)))
-    for number, proposal in enumerate(proposals[:most], 1):
+    for proposal in proposals[:most]:
         if most is not None and isinstance(proposal.payload.get("toml"), str):
-            page.fitted(f"  {number}. ", f"accept {proposal.id}: {_learned(proposal)}")
+            page.fitted(f"  {proposal.id}. ", f"accept {proposal.id}: {_learned(proposal)}")
             continue
-        page.line(f"  {number}. " + page.paint(text.one_line(proposal.title), "bold cyan"))
+        page.line(f"  {proposal.id}. " + page.paint(text.one_line(proposal.title), "bold cyan"))
         for line in _payload(proposal):
             page.fitted("     ", line, "dim")
         how = {"memory": " [--text '...']", "clarification": " --text '...'"}.get(proposal.kind, "")
-        page.line(f"     {page.program} review accept {proposal.id}{how}")
-        page.line(f"     {page.program} review refuse {proposal.id} --reason '...'")
+        whose = str(proposal.payload.get("owner", ME))
+        for decision in (f"accept {proposal.id}{how}", f"refuse {proposal.id} --reason '...'"):
+            page.line("     " + page.command(f"review {decision}", owner=whose))
     if most is not None and any(isinstance(p.payload.get("toml"), str) for p in proposals[:most]):
-        page.line(f"     {page.program} review accept ID, or refuse ID --reason '...'")
+        decision = page.command("review accept ID", owner=ME)  # what is learned is of logs
+        page.line(f"     {decision}, or refuse ID --reason '...'")
     if questions:
         if proposals:
             page.line()
         page.head("pairs that rules could not decide", count(len(questions)))
-    for number, pair in enumerate(questions[:most], 1):
-        _pair(page, number, pair)
+    for pair in questions[:most]:
+        _pair(page, pair)
     if most is not None and (len(proposals) > most or len(questions) > most):
         page.say("--all shows every one.", "dim")
 
 
-def _pair(page: Page, number: int, pair: PairQuestion) -> None:
-    lead = f"  {number}. "
+def _pair(page: Page, pair: PairQuestion) -> None:
+    lead = "  - "  # no number: it would be taken for that of a proposal
     sides = zip(pair.ids, pair.texts, pair.confidences, pair.sources, strict=True)
     for fact, said, sure, source in sides:
         line = f"{lead}f{fact}  {sure:.2f}  "
@@ -327,7 +331,8 @@ def _pair(page: Page, number: int, pair: PairQuestion) -> None:
         asked = f"a model was asked {count(pair.attempts, 'time')} in vain; it {state}"
         page.line("     " + page.paint(asked, "dim"))
     verdicts = "accept|refuse|keep" if pair.heard else "merge|keep|newer|contradiction"
-    page.line(f"     {page.program} review pair f{pair.low_id} f{pair.high_id} {verdicts}")
+    decision = f"review pair f{pair.low_id} f{pair.high_id} {verdicts}"
+    page.line("     " + page.command(decision, owner=pair.owner))
 
 
 def _side(how: str, side: Mapping[str, str]) -> str:
@@ -396,7 +401,7 @@ def living(page: Page, life: Living) -> None:
     last, aside = life.last_run, sum(question.aside for question in life.unanswered)
     again = len(life.unanswered) - aside
     asked = values.counted((again, "waiting"), (aside, "set aside"))
-    vain = f"{_joined(asked)}   of a language model; `factbook doctor`"
+    vain = f"{_joined(asked)}   of a language model; {page.typed('doctor')}"
     ran = f"{last.id}, {moment(last.started_at)}, {last.state}: {_counts(last)}" if last else ""
     rows = [
         ("facts now", _joined(states)),

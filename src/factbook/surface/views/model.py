@@ -33,7 +33,8 @@ def told(page: Page, outcome: Told, holds: Sequence[tuple[str, str, str]]) -> No
     for topic in outcome.needs_clarification:
         page.say(topic, "yellow")
     if outcome.needs_clarification:
-        page.say("Say it again with that; `factbook review` keeps the question.", "dim")
+        how = "Say it again with that; `factbook review` keeps the question."
+        page.say(page.told(how), "dim")
     keys(page, holds)
     for warning in outcome.warnings:
         page.say(f"  {warning}", "dim")
@@ -105,7 +106,7 @@ def typed(
     for done in again.done:
         page.say(f'{done.label}  "{one_line(done.message)}"')
         for topic in done.needs_clarification:
-            page.say(f"  {one_line(topic)} `factbook review` takes the answer.", "yellow")
+            page.say(f"  {one_line(topic)} {page.typed('review')} takes the answer.", "yellow")
         for warning in done.warnings:
             page.say(f"  {one_line(warning)}", "dim")
     aside = {name for row in left if row.aside for name in row.ids}
@@ -148,7 +149,7 @@ def turns(page: Page, report: TurnsReport) -> None:
     )
     if report.refused:
         reasons = (f"{reason} {number:,}" for reason, number in report.refused.most_common())
-        page.say(f"  refused: {', '.join(reasons)}; `factbook rejections` shows each", "dim")
+        page.say(f"  refused: {', '.join(reasons)}; {page.typed('rejections')} shows each", "dim")
     for number, why in report.failed:
         stay = "It waits" if number == 1 else "They wait"
         page.warn(f"{count(number, 'turn')}: {_sentence(why)} {stay}.")
@@ -173,7 +174,7 @@ def unanswered(page: Page, rows: Sequence[Unanswered], *, told: Sequence[str] = 
     for row in rows[:_SHOWN]:
         lead = f"  {'set aside' if row.aside else 'waits':<9}  {row.kind:<8}  {' '.join(row.ids)}  "
         page.fitted(lead, one_line(row.what), lead_style="yellow" if row.aside else "dim")
-        page.say(f"    {row.tried}; {row.command} asks again", "dim")
+        page.say(f"    {row.tried}; {page.told(row.command)} asks again", "dim")
         if row.reason and not set(row.ids) & set(told):
             page.say(f"    {fit(one_line(row.reason), max(20, 2 * page.prose - 8))}", "dim")
     if len(rows) > _SHOWN:

@@ -44,12 +44,10 @@ def imported(page: Page, done: ImportReport) -> None:
     if done.still_here:
         rows = ", ".join(done.still_here[:_LEFT_SHOWN])
         command = page.typed(f"erase {done.still_here[0]}")
-        page.say(f"was erased there and is kept here: {rows}; `{command}` takes it", "yellow")
+        page.say(f"was erased there and is kept here: {rows}; {command} takes it", "yellow")
     if done.unread:
-        page.say(
-            f"{count(done.unread, 'line')} could not be read; `factbook rejections` has them",
-            "yellow",
-        )
+        said = f"{count(done.unread, 'line')} could not be read; `factbook rejections` has them"
+        page.say(page.told(said), "yellow")
     if done.incomplete:
         page.say(
             f"{count(done.incomplete, 'record')} left out that cannot stand alone; export again,"
@@ -139,8 +137,9 @@ def stats(page: Page, state: Stats) -> None:
     hosts = " · ".join(f"{host} {count(number)}" for host, number in sorted(state.hosts.items()))
     waiting = counts["episodes_waiting"] + counts["facts_waiting"]
     failed = sum(state.passive_failures.values())
-    others = f"{count(state.read_by_others, 'source')} read by another version; `factbook reread`"
-    passive = f"{count(failed)} failed and brought nothing; `factbook doctor`"
+    reread, doctor, embed, refused = map(page.typed, ["reread", "doctor", "embed", "rejections"])
+    others = f"{count(state.read_by_others, 'source')} read by another version; {reread}"
+    passive = f"{count(failed)} failed and brought nothing; {doctor}"
     rows_of(
         page,
         [
@@ -150,9 +149,9 @@ def stats(page: Page, state: Stats) -> None:
             (
                 "vectors",
                 f"{count(counts['episode_vectors'] + counts['fact_vectors'])}"
-                f"   {count(waiting)} waiting" + ("; `factbook embed`" if waiting else ""),
+                f"   {count(waiting)} waiting" + (f"; {embed}" if waiting else ""),
             ),
-            ("refused", f"{count(counts['rejections'])}   `factbook rejections`"),
+            ("refused", f"{count(counts['rejections'])}   {refused}"),
             ("history", count(counts["events"], "event")),
             ("reader", others if state.read_by_others else ""),
             ("passive recall", passive if failed else ""),
@@ -225,7 +224,7 @@ def ingest(page: Page, done: Ingested) -> None:
     # Lines are counted as they are read; what an erasure keeps out of them is known behind.
     _lines(page, report.lines, kept_as="read" if receipt.kept_out else "kept")
     if receipt.kept_out:
-        why = f"what was erased before; `{page.program} erase --list` shows when"
+        why = f"what was erased before; {page.typed('erase --list')} shows when"
         page.say(why, "yellow", lead="  " + page.paint("kept out  ", "dim"))
     news = [
         f"{count(receipt.stored)} new",
@@ -243,13 +242,13 @@ def ingest(page: Page, done: Ingested) -> None:
             else "No new facts."
         )
     if done.embedded or done.waiting:
-        rest = "still to embed, found by words alone; `factbook embed`"
+        rest = f"still to embed, found by words alone; {page.typed('embed')}"
         waiting = values.counted((done.waiting, rest))
         page.head("vectors", " · ".join([f"{count(done.embedded)} embedded", *waiting]))
     if changed:
         page.line()
         page.head("next")
-        page.lines(f"  {page.program} {step}" for step in _next_steps(predicates))
+        page.lines(f"  {page.command(step)}" for step in _next_steps(predicates))
 
 
 def _files(page: Page, report: IngestReport, *, seconds: float) -> None:

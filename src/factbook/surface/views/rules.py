@@ -64,7 +64,7 @@ def table(page: Page, rows: Sequence[Held]) -> None:
     if not rows:
         page.say(
             "No rules and no decisions yet. They are read from prompts to coding agents; where"
-            " reading logs left that for the night, `factbook consolidate` does it now."
+            f" reading logs left that for the night, {page.typed('consolidate')} does it now."
         )
         return
     columns = [
