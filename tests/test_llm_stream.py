@@ -229,6 +229,20 @@ def test_a_whole_answer_may_ask_for_tools_or_fail(server: ModelServer) -> None:
     assert failing(client(server, "openai").stream(PROMPT)) == (ModelFailure.HTTP, "")
 
 
+@pytest.mark.parametrize(
+    "nothing", [{"delta": {}}, {"delta": None}, {"content_filter_results": {}}]
+)
+def test_a_part_may_say_nothing(server: ModelServer, nothing: dict[str, object]) -> None:
+    """As servers send to keep a connection open, or beside what their filter found."""
+    silent = {"choices": [{"index": 0, "finish_reason": None, **nothing}]}
+    said = [{"choices": [{"delta": {"content": part}}]} for part in (TEXT[:3], TEXT[3:])]
+    last = {"choices": [{"delta": {}, "finish_reason": "stop"}]}
+    events = [silent, said[0], silent, said[1], last]
+    server.script = Reply.raw(b"".join(b"data: %s\n\n" % json.dumps(e).encode() for e in events))
+    pieces = list(client(server, "openai").stream(PROMPT))
+    assert "".join(piece.text for piece in pieces) == TEXT
+
+
 def test_usage_may_come_without_choices(server: ModelServer) -> None:
     said = {"choices": [{"delta": {"content": TEXT}, "finish_reason": "stop"}]}
     events = [said, {"usage": WHOLE["usage"]}]

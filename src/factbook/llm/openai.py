@@ -169,6 +169,7 @@ class OpenAI:
         calls: dict[int, _Growing] = {}
         refusal: list[str] = []
         reason: object = None
+        given: set[str] = set()  # what the choices hold
         for data in _events(chunks):
             if data == b"[DONE]":
                 break
@@ -183,10 +184,8 @@ class OpenAI:
                 continue
             choice = object_of(choices[0], "choice")
             # a server that does not stream sends the whole message in one
-            part = choice.get("delta") or choice.get("message")
-            if part is None and choice.get("finish_reason") is None:
-                not_protocol("has a choice without an answer")
-            delta = object_of(part or {}, "delta")
+            given |= choice.keys()
+            delta = object_of(choice.get("delta") or choice.get("message") or {}, "delta")
             if isinstance(delta.get("refusal"), str):
                 refusal.append(delta["refusal"])
             if text := text_of(delta):
@@ -196,6 +195,8 @@ class OpenAI:
             reason = choice.get("finish_reason") or reason
         if refused := "".join(refusal):
             declined(refused)
+        if given and given.isdisjoint({"delta", "message"}):
+            not_protocol("has choices without an answer")
         if reason is None:
             raise Failed(ModelFailure.CONNECT, "the stream ended before the answer did")
         stopped(reason)
