@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from enum import StrEnum
 from typing import Annotated, Literal
 
@@ -12,6 +13,8 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict, Field, RootModel
 
 from factbook.errors import ModelFailure
+from factbook.extract.answers import Malformed
+from factbook.extract.turn_reading import TurnsAnswer
 from factbook.llm.answers import MAX_DEPTH, one_value, read_answer
 from factbook.llm.config import EmbedConfig, ModelConfig, money_of
 from factbook.llm.schema import plain_schema
@@ -212,3 +215,20 @@ def test_money_is_counted_where_a_price_is_known() -> None:
     assert money_of(ModelConfig(), 1_000, 200) is None
     embed = EmbedConfig(provider="openai", model="m", url="https://a.example", price_in=0.02)
     assert money_of(embed, 500_000) == pytest.approx(0.01)
+
+
+def test_a_key_that_stands_twice_among_very_many_is_found_at_once() -> None:
+    members = ",".join(f'"k{n}": 1' for n in range(20_000))
+    began = time.process_time()
+    assert "'k19999' stands twice" in refused(
+        f'{{{members}, "k19999": 2}}', ModelFailure.INVALID_JSON
+    )
+    assert time.process_time() - began < 10
+
+
+def test_a_number_of_very_many_digits_spoils_its_part_alone() -> None:
+    answer = json.dumps({"turns": [{"id": "9" * 5_000}, {"id": "1"}]})
+    wrong, right = read_answer(answer, TurnsAnswer).turns
+    assert isinstance(wrong, Malformed)
+    assert not isinstance(right, Malformed)
+    assert right.id == 1

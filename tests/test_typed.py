@@ -128,6 +128,7 @@ def test_an_answer_of_another_form_is_refused_whole(bad: object) -> None:
     "bad",
     [
         "Loves quinces",
+        {"malformed": "words of a model"},
         *(
             item(**change)
             for change in (
@@ -158,6 +159,7 @@ def test_an_item_of_another_form_is_refused_by_itself(bad: object) -> None:
     (one,) = refused
     assert (one.position, one.reason) == (0, RejectionReason.SEMANTICALLY_INVALID)
     assert one.detail.startswith("the item is malformed (")
+    assert "words of a model" not in one.detail
 
 
 @every(

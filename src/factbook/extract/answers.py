@@ -38,13 +38,18 @@ class Strict(BaseModel):  # without a docstring, which servers would be told
 class Malformed(Strict):
     """What stands where a part should, and is none; no server is told of it."""
 
-    malformed: str  # why, in words that quote nothing of it
+    malformed: Annotated[str, Field(alias=MALFORMED)]  # why, in words that quote nothing of it
     id: Annotated[int | None, Field(exclude=True)] = None  # that it gives itself, if it does
 
 
 def _number(value: object) -> object:
     """Take a number that was written as a string for that number."""
-    return int(value) if isinstance(value, str) and value.isascii() and value.isdigit() else value
+    if not (isinstance(value, str) and value.isascii() and value.isdigit()):
+        return value
+    try:
+        return int(value)
+    except ValueError:  # of more digits than Python reads
+        return value
 
 
 Number = Annotated[int, BeforeValidator(_number)]
@@ -59,7 +64,8 @@ def _or_malformed(value: object, handler: Handler) -> object:
         return handler(value)
     except ValidationError as error:
         number = _number(value.get("id")) if isinstance(value, dict) else None
-        return Malformed(malformed=_why(error), id=number if type(number) is int else None)
+        own = number if type(number) is int else None
+        return Malformed.model_validate({MALFORMED: _why(error), "id": own})
 
 
 def _why(error: ValidationError) -> str:

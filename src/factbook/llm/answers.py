@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from dataclasses import dataclass
 from typing import Final, NoReturn, TypeVar
 
@@ -31,10 +32,13 @@ SHOWN_PROBLEMS: Final = 3  # that the reason of a refused answer lists
 # SQLite's own functions end a text at the first NUL, and a terminal acts upon some.
 _CONTROL: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
-_FENCED: Final = re.compile(r"```(?:json)?[ \t]*\n(.*)```", re.DOTALL | re.IGNORECASE)
+_FENCED: Final = re.compile(r"```(?:json)?[ \t]*\r?\n(.*)```", re.DOTALL | re.IGNORECASE)
 _THOUGHT: Final = "</think>"
-MALFORMED: Final = "malformed"
-"""The key of the object that stands for a value that nobody can use; it holds the reason."""
+MALFORMED: Final = "\0malformed"
+"""The key of the object that stands for a value that nobody can use; it holds the reason.
+
+No answer can hold it: a key with a NUL is such a value itself.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +105,7 @@ def one_value(bare: str) -> object:
 def _object(pairs: list[tuple[str, object]]) -> dict[str, object] | _Unusable:
     members = dict(pairs)
     if len(members) != len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
+        twice = Counter(name for name, _ in pairs).most_common(1)[0][0]
         said = one_line(twice, limit=40)
         return _Unusable(f"the key {said!r} stands twice in one object")
     return members

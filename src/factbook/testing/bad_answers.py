@@ -644,6 +644,7 @@ ODD_ANSWERS: Final[Mapping[str, Callable[[Good], Reply]]] = {
     "white space around": lambda good: Reply.text(f" \n{json.dumps(good, indent=2)}\n "),
     "letters escaped": lambda good: Reply.text(_escaped(json.dumps(good, ensure_ascii=False))),
     "in a code fence": lambda good: Reply.text(f"```json\n{json.dumps(good)}\n```\n"),
+    "in a fence of Windows": lambda good: Reply.text(f"```json\r\n{json.dumps(good)}\r\n```\r\n"),
     "in a bare fence": lambda good: Reply.text(f"\n```\n{json.dumps(good, indent=1)}```"),
     "behind thoughts": lambda good: Reply.text(
         f"<think>\nMaybe {{}} or ```.\n</think>\n\n{json.dumps(good)}"
