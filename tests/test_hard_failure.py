@@ -512,7 +512,7 @@ def expected(site: Site, bad: BadAnswer, provider: str) -> Outcome:
 
 
 # What says nothing of an input is no try of it: a refusal at the door, and of inputs that are asked
-# about in passes also silence. (Pairs are asked about in two calls a night, and count all.)
+# about in passes also silence. (Of pairs a night asks in two calls, which silence makes smaller.)
 OF_ENDPOINT: Final = {*(f"status_{n}" for n in (401, 403, 404, 429, 500, 503)), "page_with_502"}
 IN_PASSES: Final = ("typed", "commands")
 
@@ -520,7 +520,7 @@ IN_PASSES: Final = ("typed", "commands")
 def tries(site: Site, bad: BadAnswer) -> int:
     """Return how many failures an input has after a bad answer."""
     silent = bad.name == "hang" and site.name in IN_PASSES
-    return 0 if (bad.name in OF_ENDPOINT or silent) and site.name != "judge" else 1
+    return 0 if bad.name in OF_ENDPOINT or silent else 1
 
 
 # --- how it is played -----------------------------------------------------------------------------
@@ -927,8 +927,7 @@ def test_while_the_server_is_stopped_nothing_is_written_and_nothing_is_lost(
             before = facts_of(house.path)
             assert outcome_of(site, memory, again=False) == failed(ModelFailure.CONNECT)
             assert facts_of(house.path) == before
-            tried = int(site.name == "judge")
-            assert waits(memory.maintenance.model_tasks(), site, attempts=tried)
+            assert waits(memory.maintenance.model_tasks(), site, attempts=0)
             assert [(one.outcome, one.count.calls) for one in memory.maintenance.cost()] == [
                 ("connect", site.calls)
             ]

@@ -84,6 +84,8 @@ class Missed(NamedTuple):
 
     ids: Ids
     reason: str
+    tried: bool = True  # False: the failure is the endpoint's, and says nothing of the pair
+    wait_ms: Millis = 0  # that the endpoint asks for
 
 
 @dataclass(slots=True, kw_only=True)
@@ -122,7 +124,7 @@ class JudgeRulings:
 
     verdicts: Mapping[Ids, str]  # each one of policy.VERDICTS
     calls: Sequence[CallReport] = ()
-    missed: Sequence[Missed] = ()  # asked in vain: counted, and set aside after too many times
+    missed: Sequence[Missed] = ()  # asked in vain: if tried, counted, and set aside in the end
     about: Mapping[Ids, CallReport] = field(default_factory=dict)  # the call of each verdict
     version: str = ""  # of the prompt
 
@@ -249,14 +251,21 @@ def task_ops(
         for task in open_tasks(store, TASK)
         if pair_of(task.target) not in waiting
     ]
-    missed = {miss.ids: miss.reason for miss in ruling.missed}
+    missed = {miss.ids: miss for miss in ruling.missed}
     for ids, why in settlement.items():
         if why.reason in _MODELS_FAULT:
-            missed.setdefault(ids, why.says)
+            missed.setdefault(ids, Missed(ids, why.says))
     ops += [
-        FailTask(kind=TASK, target=task_of(ids), version=ruling.version, error=redact(reason))
-        for ids, reason in missed.items()
-        if ids in waiting
+        FailTask(
+            kind=TASK,
+            target=task_of(miss.ids),
+            version=ruling.version,
+            error=redact(miss.reason),
+            tried=miss.tried,
+            wait_ms=miss.wait_ms,
+        )
+        for miss in missed.values()
+        if miss.ids in waiting
     ]
     return ops
 

@@ -34,6 +34,7 @@ from factbook.maintenance.verdict_queue import (
     PairQuestion,
     Resolver,
 )
+from factbook.pipelines.asking import is_endpoints, wait_ms, was_sent
 
 if TYPE_CHECKING:
     from factbook.llm.base import LLM
@@ -155,8 +156,10 @@ def _ask(llm: LLM, batch: _Batch, *, waiting: set[Ids], owners: dict[int, str]) 
         answer = llm.ask(verdict_messages(batch.about, asked), VerdictAnswer, purpose=PURPOSE)
     except ModelError as error:
         report.failure, report.error = str(error.kind), str(error)
-        if error.kind not in (ModelFailure.NOT_CONFIGURED, ModelFailure.OVER_BUDGET):
-            batch.missed += [Missed(pair_question.ids, str(error)) for pair_question in asked]
+        if was_sent(error):
+            # Silence is a try, whoever is silent: the next batch is smaller.
+            tried, wait = not is_endpoints(error, answered=True), wait_ms(error)
+            batch.missed += [Missed(each.ids, str(error), tried, wait) for each in asked]
         return {}
     return _read_answer(answer, batch, asked, waiting=waiting, owners=owners)
 
