@@ -34,6 +34,9 @@ from factbook.language.reader.read import read
         ("I planted 40 bulbs", "the leaflet says 40 bulbs and i only planted 12"),
         ("I am a judge in Graz", "the woman in my play is called Ute and she is a judge in Graz"),
         ("The green tent is mine", "the brown tent is mine and the green bag is my sister's"),
+        ("Mara taught Jens", "Jens was taught by Mara's niece"),
+        ("I invited Ute to the regatta", "I was invited by Ute to the regatta"),
+        ("Ute rows on Mondays", "I was taught by Ute and row on Mondays"),
     ],
 )
 def test_words_that_are_bound_otherwise_say_nothing(said: str, turn: str) -> None:
@@ -60,6 +63,9 @@ def test_words_that_are_bound_otherwise_say_nothing(said: str, turn: str) -> Non
         ("My lease ends on May 30", "my lease ends on the 30th of may"),
         ("I have worked at Volvo since March", "i have worked at Volvo since march"),
         ("My mother retired three years ago", "my mother retired 3 yrs ago"),
+        ("Ute invited me to the regatta", "I was invited by Ute to the regatta"),
+        ("My uncle built the shed", "the shed was built by my uncle last May"),
+        ("Mara taught Jens", "Jens was taught by Mara"),
     ],
 )
 def test_words_that_are_bound_so_say_it(said: str, turn: str) -> None:

@@ -31,11 +31,18 @@ def misbound(text: str, source: str) -> str:
     Nothing is said of words that the source lacks.
     """
     claim, said = tree_of(text), tree_of(source)
-    if why := inverted(text, source) or of_another(text, source):
+    if why := inverted(text, source) or (not _is_agent(text, source) and of_another(text, source)):
         return why
     if rebound(read(source), read(text)):
         return "the source says it the other way round"
     return _of_several(claim, said) or _qualified(claim, said) or _whose(claim, said)
+
+
+def _is_agent(text: str, source: str) -> bool:
+    """Tell whether who does it in a claim is who did it in a passive source: "made by Ann"."""
+    claim, agent = tree_of(text), read(source).agent
+    who = claim.subject(claim.root) if claim.root >= 0 else -1
+    return bool(agent) and who >= 0 and claim.keys[who] == agent
 
 
 def _of_several(claim: ClaimTree, said: ClaimTree) -> str:
