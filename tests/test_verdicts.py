@@ -534,7 +534,7 @@ def test_statements_that_give_orders_decide_nothing_else(house: House, server: M
 FAILURES = [
     (Reply.status(500), ModelFailure.HTTP),
     (Reply.drop(), ModelFailure.CONNECT),
-    (Reply.text("Both hold."), ModelFailure.INVALID_JSON),
+    (Reply.text("So:\n```json\n{}\n```"), ModelFailure.INVALID_JSON),
     (Reply.text("```json\n{}\n```"), ModelFailure.SCHEMA),
     (Reply.text('{"verdicts": [{"id": "1-2", "verd'), ModelFailure.INVALID_JSON),
     (Reply.truncated('{"verdicts": ['), ModelFailure.TRUNCATED),
@@ -563,7 +563,8 @@ def test_a_failed_call_writes_nothing_and_the_pairs_stay_queued(
     assert (report.receipt.settled, report.receipt.merged, report.waiting) == (0, 0, 1)
     assert (house.stored(one), house.stored(other)) == before
     (left,) = house.memory.review.questions()
-    assert (left.attempts, left.aside) == (1, False)
+    tries = 0 if kind is ModelFailure.HTTP else 1  # 500 is the endpoint's
+    assert (left.attempts, left.aside) == (tries, False)
     assert str(kind) in left.error
     assert house.memory.maintenance.runs()[0].report["calls"]  # the record of the run tells it too
 
@@ -793,6 +794,7 @@ def test_after_many_failures_a_pair_is_set_aside_and_says_so(
     """Queued with its retry count and reason, then set aside, visibly; a person can still decide
     it, or let it be asked again."""
     ids = house.wait(*house.facts(2))
+    server.script = Reply.status(400)
     for night in range(1, policy.MODEL_ATTEMPTS + 1):
         report = house.night()
         (left,) = house.memory.review.questions()
@@ -808,6 +810,25 @@ def test_after_many_failures_a_pair_is_set_aside_and_says_so(
     report = house.night()
     assert (report.waiting, report.judge_aside, house.memory.review.questions()) == (0, 0, [])
     assert open_tasks(house.memory.store) == []
+
+
+def test_an_endpoint_that_fails_sets_no_pair_aside(house: House, server: ModelServer) -> None:
+    ids = house.wait(*house.facts(2))
+    for reply in (*map(Reply.status, (401, 404, 503)), Reply.status(402), Reply.status(502)):
+        server.script = reply
+        house.night()
+    server.script = says((ids, "KEEP_BOTH"))
+    report = house.night()
+    assert (report.waiting, report.judge_aside) == (0, 0)
+    assert open_tasks(house.memory.store) == []
+
+
+def test_silence_makes_the_next_batch_of_pairs_smaller(house: House, server: ModelServer) -> None:
+    house.wait(*house.facts(2))
+    server.script = Reply.hang()
+    house.memory.consolidate(resolver=model_resolver(house.llm(timeout_s=0.3)))
+    (left,) = house.memory.review.questions()
+    assert left.attempts == 1
 
 
 def test_a_pair_is_not_asked_again_at_once(house: House, server: ModelServer) -> None:
