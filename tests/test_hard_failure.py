@@ -513,7 +513,7 @@ def expected(site: Site, bad: BadAnswer, provider: str) -> Outcome:
 
 # What says nothing of an input is no try of it: a refusal at the door, and of inputs that are asked
 # about in passes also silence. (Of pairs a night asks in two calls, which silence makes smaller.)
-OF_ENDPOINT: Final = {*(f"status_{n}" for n in (401, 403, 404, 429, 500, 503)), "page_with_502"}
+OF_ENDPOINT: Final = {*(f"status_{n}" for n in (401, 403, 404, 429, 503)), "page_with_502"}
 IN_PASSES: Final = ("typed", "commands")
 
 

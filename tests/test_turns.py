@@ -731,7 +731,7 @@ def test_nobody_there_ends_the_pass(chat: Chat) -> None:
 
 
 NO_TRY = [
-    *(Reply.status(code) for code in (401, 402, 403, 404, 408, 500, 502, 503)),
+    *(Reply.status(code) for code in (401, 402, 403, 404, 408, 502, 503)),
     Reply.status(429, headers={"Retry-After": "20"}),
 ]
 
@@ -812,7 +812,9 @@ def test_turns_that_are_too_many_for_a_slow_model_are_read_alone(chat: Chat) -> 
     assert [len(turns_of(one)) for one in chat.server.requests] == [3, 1, 1, 1]
 
 
-@pytest.mark.parametrize("reply", [Reply.status(400), Reply.text("No."), Reply.truncated("{")])
+@pytest.mark.parametrize(
+    "reply", [Reply.status(400), Reply.status(500), Reply.text("No."), Reply.truncated("{")]
+)
 def test_what_is_the_inputs_is_a_try_and_the_pass_goes_on(
     chat: Chat, monkeypatch: pytest.MonkeyPatch, reply: Reply
 ) -> None:

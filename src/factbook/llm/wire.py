@@ -83,7 +83,7 @@ def check_status(reply: HTTPReply) -> None:
         ModelFailure.HTTP,
         f"status {reply.status}" + (f": {said}" if said else ""),
         unread=True,
-        endpoint=reply.status in _ENDPOINT or reply.status >= 500,
+        endpoint=reply.status in _ENDPOINT or reply.status > 500,
         status=reply.status,
         wait_s=_wait_s(reply.retry_after),
     )
@@ -104,7 +104,8 @@ def what_to_do(failed: Failed) -> str:
 
 
 _NO_KEY: Final = "the key, or what it may use, is not accepted; see `factbook doctor --llm`"
-# Statuses that say nothing of what was sent: the next request would get the same, as with any 5xx.
+# Statuses that say nothing of what was sent: the next request would get the same, as with any
+# 5xx but 500, which may be of one input that a server cannot stand.
 _ENDPOINT: Final[Mapping[int, str]] = {
     401: _NO_KEY,
     402: "the account has nothing left to spend; fill it up, or configure another model",
