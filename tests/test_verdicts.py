@@ -532,7 +532,7 @@ def test_statements_that_give_orders_decide_nothing_else(house: House, server: M
 # --- failures -------------------------------------------------------------------------------------
 
 FAILURES = [
-    (Reply.status(500), ModelFailure.HTTP),
+    (Reply.status(503), ModelFailure.HTTP),
     (Reply.drop(), ModelFailure.CONNECT),
     (Reply.text("So:\n```json\n{}\n```"), ModelFailure.INVALID_JSON),
     (Reply.text("```json\n{}\n```"), ModelFailure.SCHEMA),
@@ -563,7 +563,7 @@ def test_a_failed_call_writes_nothing_and_the_pairs_stay_queued(
     assert (report.receipt.settled, report.receipt.merged, report.waiting) == (0, 0, 1)
     assert (house.stored(one), house.stored(other)) == before
     (left,) = house.memory.review.questions()
-    tries = 0 if kind is ModelFailure.HTTP else 1  # 500 is the endpoint's
+    tries = 0 if kind is ModelFailure.HTTP else 1  # 503 is the endpoint's
     assert (left.attempts, left.aside) == (tries, False)
     assert str(kind) in left.error
     assert house.memory.maintenance.runs()[0].report["calls"]  # the record of the run tells it too
