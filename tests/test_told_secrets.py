@@ -98,6 +98,7 @@ def test_what_settings_name_hides_no_word(told: str) -> None:
         ("the password is {}", "BrnOffice"),
         ("password: {}", "RdxOfficeKit"),
         ("the password goes to {} now", "Keyhub24"),
+        ("we use {} as the password manager here", "Keyhub24"),
     ],
 )
 def test_what_things_are_called_is_not_hunted(told: str, word: str) -> None:
@@ -115,6 +116,12 @@ def test_what_things_are_called_is_not_hunted(told: str, word: str) -> None:
         ("das Kennwort vom NAS ist {}", "harbor456"),
         ("sign in as eva with {}", "harbor456"),
         ("I use {} for my login, my login is eva and {}", "harbor456"),
+        ("please use {} as the password for it", "harbor456"),
+        ("log in with eva and {}", "Harbor456"),
+        ("creds: eva {}", "Harbor456"),
+        ("the pin is {}", "Harbor456"),
+        ("salasana on {}", "harbor456"),
+        ("echo '{}' | sudo -S apt update", "HarborFox456"),
         ("DB_PASSWORD={}", "Harbor456"),
         ("https://eva:{}@example.org/", "hArb!or456"),
         ("the login is eva / {}", "xK7wQ2mPzt"),

@@ -45,7 +45,7 @@ HINT: Final = (
     r"|(?i:clave|mot de passe|parola|wachtwoord|\bhas(?:l|\?)o\b|passwort|kennwort|senha|contrase)"
     r"|(?i:heslo|jelsz|passord|salasana|adgangskode|kata sandi)"
     r"|(?i:mdp[ :=]|zugang|losungswort|phrase secr|identifiant)"
-    r"|(?i:cre?den[cz]i|acc(?:e|\?)s\b|acces?so|acesso|palavra.passe)"
+    r"|(?i:cre?den[cz]i|acc(?:e|\?)ss?\b|acces?so|acesso|palavra.passe)"
     r"|(?i:2fa|totp|otp|mfa|authenticator)[ :-]"
 )
 
@@ -170,7 +170,7 @@ _TRAILER: Final = Lazy(r"(?<!\S)[A-Z][A-Za-z]*(?:-[A-Za-z]+)+: ?$")
 _TRAILER_ID: Final = Lazy(r"[0-9a-f]{7,64}(?![\w-])")
 _COMMIT: Final = Lazy(r"[0-9a-f]{7,10}$")
 _TRAILER_CHARS: Final = 40  # more than the name of one has
-_SPEAKS: Final = Lazy(r"(?i)log|user|account|cred|in (?:with|as)|auth")
+_SPEAKS: Final = Lazy(r"(?i)log|user|account|cred|in (?:with|as)|auth|acc?[eè]s")
 
 
 def read_word(text: str, pos: int, *, asian: bool = False) -> tuple[int, int, bool] | None:
@@ -365,13 +365,15 @@ def _is_of_thing(text: str, low: int, at: int) -> bool:
     return is_passed(text[low:at]) or _PASSED_AS.match(text, at) is not None
 
 
-def is_announced(text: str, before: int, start: int) -> bool:
-    """Tell whether what stands between two places says that a password follows.
+def is_announced(text: str, before: int, start: int, end: int) -> bool:
+    """Tell whether what stands beside a password, from `before` on, says that it is one.
 
-    A word for one leads right to it, or who speaks calls it their own: then it may look like any
-    word with digits, and is a password all the same.
+    A word for one leads right to it or follows, who speaks calls it their own, or it is written
+    for a program that asks: then it may look like any word with digits, and is one all the same.
     """
-    return _ANNOUNCED.search(text, before, start) is not None
+    if _ANNOUNCED.search(text, before, start) is not None:
+        return True
+    return _ANNOUNCED_BEHIND.match(text, end, line_end(text, end, end + _BACK)) is not None
 
 
 def phrase_spans(text: str, start: int, end: int, kind: str) -> Iterator[Span]:
@@ -500,7 +502,8 @@ FOREIGN: Final = (
 _ANY_FOREIGN: Final = re2.compile("|".join(FOREIGN).encode())
 _ONE_FOREIGN: Final = Lazy("|".join(FOREIGN))
 _FOREIGN_NAME: Final = Lazy(
-    r"(?i)contrase(?:ñ|n|\\u00f1)a|clave|mot de passe|senha|passwort|kennwort|"
+    r"(?i)contrase(?:ñ|n|\\u00f1)a|clave|mot de passe|(?<![\w-])mdp(?![\w-])|senha|passwort|"
+    r"kennwort|"
     r"(?<![\w-])password(?= (?:è|ora|del|della|dello|di|ist|lautet|für) )|"
     r"wachtwoord|"
     r"parola(?: d'ordine| chiave)?|has[łl]o|lösenord|şifre|mật khẩu|密[码碼]|口令|パスワード|"
@@ -521,17 +524,23 @@ _COPULA: Final = (
     r"|(?:changed|set|reset|updated|switched)[ ]to"
 )
 _ANNOUNCED: Final = Lazy(
-    r"(?ix)(?:(?:(?<![\w-])(?:pass(?:word|wd|phrase|code)?|pwd?|key)|"
+    r"(?ix)(?:(?:(?<![\w-])(?:pass(?:word|wd|phrase|code)?|pwd?|pin|puk|secret|key)|"
     + _FOREIGN_NAME.pattern[4:].replace(" ", "[ ]")
     + rf")(?:[ ](?:to[ ])?|(?:['’]s)?(?:[ ][^\s\d\"`:=;.]{{1,24}}){{0,6}}?[ ](?:{_COPULA}):?[ ])"
-    r"|[ ]in[ ]as[ ]\S{1,48}[ ](?:with|and|using)[ ]"  # log in as bob with hunter2
+    r"|[ ]in[ ](?:as|with|using)[ ]\S{1,48}[ ](?:with|and|using)[ ]"  # log in as bob with hunter2
+    r"|\bcred(?:ential)?s?:[ ][a-z][\w.@-]{1,32}[ ]|salasana[ ]on[ ]"
+    r"|(?<![\w-])(?:echo|printf|send)[ ]"  # echo 'hunter2' | sudo -S ls
     r"|\b(?:my|our|mein\w*|unser\w*|mon|ma|notre|mi|mio|mia|meu|minha|mijn|moje?)[ ]"
     r"[^.:;!?\n]{1,60}[ ])[\"'“‘`]?\Z"
+)
+_ANNOUNCED_BEHIND: Final = Lazy(  # hunter2 as the password, see _FIRST
+    r"(?i)[\"'”’`]?,? (?:is|was|as) (?:(?:the|my|your|our|a|an|its|their|his|her|that) )?"
+    rf"(?:[\w'’@.#-]{{1,24}} ){{0,3}}?(?:pass(?:word|wd|phrase|code)?|pwd?|pin){_NAME_ENDS.pattern}"
 )
 _KEY_DIGITS: Final = Lazy(r"\d{8,63}$")
 _SAID_SO: Final = Lazy(rf"(?i)(?:pass|pwd?)\b|{_FOREIGN_NAME.pattern[4:]}")
 _FOREIGN_WORDS: Final = (  # one is in each of them that is ASCII
-    *("contrase", "clave", "mot de passe", "senha", "passwort", "kennwort", "wachtwoord"),
+    *("contrase", "clave", "mot de passe", "mdp", "senha", "passwort", "kennwort", "wachtwoord"),
     *("parola", "haslo", "adgangskode", "heslo", "jelsz", "passord", "salasana", "kata sandi"),
     *("password ora ", "password d", "password ist ", "password lautet "),
 )

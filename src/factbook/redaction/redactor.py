@@ -229,15 +229,15 @@ class Redactor:
             before, word = max(0, start - _BEFORE), text[start:end]
             if is_numbered(word) and _UNSURE.search(text, before, start) is not None:
                 continue
-            self._learn(word, kind, _said(text, before, start))
+            self._learn(word, kind, _said(text, before, start, end))
         return rewritten(text, ((s, e, self.label(kind, text[s:e])) for s, e, kind in spans))
 
 
-def _said(text: str, before: int, start: int) -> Said:
-    """Tell how the sentence before a secret, from `before` on, gives it."""
+def _said(text: str, before: int, start: int, end: int) -> Said:
+    """Tell how the sentence around a secret, from `before` on, gives it."""
     if _SPOKEN.search(text, before, start) is None:
         return Said.NOT
-    return Said.TOLD if is_announced(text, before, start) else Said.GUESSED
+    return Said.TOLD if is_announced(text, before, start, end) else Said.GUESSED
 
 
 def _settle(text: str, spans: list[Span]) -> list[Span]:
