@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
+from factbook.extract.keyed.told import NEGATIONS
 from factbook.language.reader.tree import Tree
 from factbook.language.sentences import Span as Sentence
 from factbook.language.sentences import sentences
@@ -29,8 +30,10 @@ _BINDS: Final = _HOLDS | word_set("""
     shall only not n't don't dont no when whenever every each before after if
     """)
 """Words by which what is written down is more than the thing to do now."""
+_DENIES: Final = NEGATIONS | {"dont"}
 _THIS: Final = word_set("this that it")
 _LEADS: Final = word_set("that to which")
+_JOINS: Final = frozenset({"mark", "fixed"})  # relations of "that" in "so that"
 _LATER: Final = (
     ("next", "time"),
     *(("from", when, "on") for when in ("now", "here", "today")),
@@ -136,7 +139,23 @@ def _is_bare(tree: Tree, n: int, first: int) -> bool:
     subjects = [tree.lower[m] for m in tree.of(n, "nsubj") if m >= first]
     begins = n == first or tree.tokens[n - 1].pos in ("PUNCT", "CCONJ", "ADV", "INTJ", "PRON")
     begins = begins or tree.tokens[n - 1].pos in ("PART", "VERB", "SCONJ")
+    begins = begins and not _is_denied(tree, n, first)
     return begins and all(subject in ("you", "we", "'s") for subject in subjects)
+
+
+def _is_denied(tree: Tree, n: int, first: int) -> bool:
+    """Tell whether what leads to a verb denies it: "no need to add"; "don't forget to" does not."""
+    for m in range(n - 1, first - 1, -1):
+        token = tree.tokens[m]
+        if token.pos in ("PUNCT", "CCONJ", "SCONJ", "INTJ") or tree.lower[m] == "forget":
+            return False
+        if tree.lower[m] in _DENIES:
+            return True
+    return False
+
+
+def _is_argument(tree: Tree, n: int) -> bool:
+    return tree.tokens[n].relation in ("nsubj", "obj")
 
 
 def _said(tree: Tree, at: int, words: Sequence[int]) -> int | None:
@@ -193,8 +212,10 @@ def _this(
 ) -> list[Ordered]:
     """Return what was said right before an order to write "this" down."""
     named = [n for n in words if tree.lower[n] in RULES]
-    meant = (n for n in words if tree.lower[n] in _THIS and tree.tokens[n].relation != "mark")
-    if not any(n + 1 not in named[:1] for n in meant):
+    meant = [n for n in words if tree.lower[n] in _THIS and tree.tokens[n].relation not in _JOINS]
+    # "update the rule so that it is short": the rule itself is meant
+    own = {n for n in meant if tree.lower[n] == "it" and named[0] < n and _is_argument(tree, n)}
+    if not any(n + 1 not in named[:1] and n not in own for n in meant):
         return []
     for place in reversed(before[-_BACK:]):
         said = [k for k, t in enumerate(tree.tokens) if place.start <= t.begin < place.end]

@@ -26,7 +26,7 @@ _LIMITS: Final = word_set("""
 """Words that a clause begins with without which the one beside it would say too much."""
 _REASONS: Final = word_set("as because cause cos since")
 _BACK: Final = word_set("this that it its it's these those they them thats that's")
-_NO: Final = word_set("no nope nah not")
+_NO: Final = word_set("no nope nah not never dont don't")
 _ALSO: Final = word_set("also")
 _ITEM: Final = re.compile(r"(?:[-*+\u2022]|\d{1,3}[.)])\s+")
 _STOPS: Final = frozenset(",;:.!?…–—-")
@@ -150,7 +150,9 @@ def _led_to(tree: Tree, first: int, last: int, begin: int) -> int:
     while at + 1 < last:
         token, behind = tree.tokens[at], text[tree.tokens[at].end : tree.tokens[at].end + 1]
         parted = tree.lower[at + 1] in _STOPS
-        leads = token.relation in JOINING or token.pos in ("CCONJ", "INTJ")
+        # "dont" may be read as a word that only joins, and turns what is ordered around
+        joins = parted and token.relation in JOINING and token.pos not in _DOES
+        leads = joins or token.pos in ("CCONJ", "INTJ")
         if token.pos == "PUNCT" or token.text in _STOPS:
             if token.text not in _STOPS or not behind.isspace():
                 break
