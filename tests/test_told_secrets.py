@@ -530,3 +530,11 @@ def test_the_command_counts_and_takes_back(cli: Cli, tmp_path: Path) -> None:
     taken_back = cli("--db", path, "secrets", "--no", "maple-42-lantern", "--json", env=env)
     assert taken_back.json() == {"kind": "password"}
     assert "1 word taken back" in cli("--db", path, "secrets", env=env).out
+
+
+def test_a_key_that_answers_the_question_for_it_is_known() -> None:
+    one = redactor()
+    one.learn_answer("I have no access yet. What is the API key?", "Krnch4471xKq77zz91")
+    one.learn_answer("What is the limit of the API key?", "12000000")
+    assert "Krnch4471xKq77zz91" not in one.redact("Krnch4471xKq77zz91")
+    assert one.redact("12000000 rows") == "12000000 rows"

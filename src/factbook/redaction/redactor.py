@@ -125,7 +125,7 @@ class Redactor:
             return
         first = len(question) + 1
         for start, end, kind in scan(f"{question}\n{word}"):
-            if start >= first and kind == "password":
+            if start >= first:
                 self._learn(word[start - first : end - first], kind, Said.TOLD)
 
     def _told_in(self, text: str) -> list[Span]:
