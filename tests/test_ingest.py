@@ -11,11 +11,12 @@ import shutil
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from factbook import policy
-from factbook.errors import FactbookError, NoLogsFound, PathMissing
+from factbook.errors import FactbookError, NoLogsFound, PathMissing, UsageError
 from factbook.extract.rules import RuleSet
 from factbook.memory import Memory
 from factbook.model.ops import OPS, AssertFact, Op, RecordEpisode
@@ -190,6 +191,12 @@ def test_what_is_not_there_is_said(tmp_path: Path) -> None:
             memory.ingest([tmp_path / "nowhere"])
         with pytest.raises(NoLogsFound):
             memory.ingest([tmp_path / "empty"])
+
+
+@pytest.mark.parametrize("given", ["", [""], [5]])
+def test_what_names_no_path_is_refused(tmp_path: Path, given: Any) -> None:
+    with Memory(tmp_path / "m.db") as memory, pytest.raises(UsageError, match="names no file"):
+        memory.ingest(given)
 
 
 def test_an_empty_list_is_nothing_to_read_and_one_path_is_a_path(

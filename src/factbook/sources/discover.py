@@ -36,8 +36,14 @@ _NOTES: Final = "notes"  # the host of notes and summaries: nobody's format
 
 
 def each(paths: Paths) -> list[Path]:
-    """Return the paths that are given: one, or several."""
-    return [Path(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
+    """Return the paths that are given: one, or several; UsageError for one that names nothing.
+
+    An empty text would name the folder that the program runs in.
+    """
+    given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+    if wrong := [path for path in given if not path or not isinstance(path, str | os.PathLike)]:
+        raise UsageError(detail=f"{wrong[0]!r} names no file and no folder")
+    return [Path(path) for path in given]
 
 
 def discover(paths: Paths | None = None, *, owner: str = ME, kind: str | None = None) -> Discovery:
