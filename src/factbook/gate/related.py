@@ -80,9 +80,10 @@ def related(
     first, second = net.read(older[0]), net.read(newer[0])
     no_merge, no_end = vetoed((first, older[1]), (second, newer[1]))
     texts = _unchecked(older, newer, similarity, net)
-    if _of_things(first, second):  # it has learned what people say of themselves
-        no_end = no_end or "unsure"
-        if texts.chances.reword < policy.REWORDED_OF_THINGS:
+    if _of_things(first, second):  # the trees have learned what people say of themselves
+        alone = net.relate(older[0], newer[0])
+        no_end = no_end or ("unsure" if alone.change >= policy.OF_THINGS else "other")
+        if alone.reword < policy.OF_THINGS:
             no_merge = no_merge or "unsure"
     return texts._replace(no_merge=no_merge, no_end=no_end)
 

@@ -32,6 +32,12 @@ class Scores(NamedTuple):
         """Return how likely the newer takes the older's place, 0 to 1, by the network alone."""
         return float(np.exp(self.there[labels.PAIRS.index("change")]))
 
+    @property
+    def reword(self) -> float:
+        """Return how likely both say the same, 0 to 1, in the order that is less sure."""
+        at = labels.PAIRS.index("reword")
+        return float(np.exp(min(self.there[at], self.back[at])))
+
 
 class Chances(NamedTuple):
     """How an older text stands to a newer one, each chance 0 to 1."""
