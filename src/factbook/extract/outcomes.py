@@ -16,7 +16,7 @@ from factbook.model.text import shorten
 
 WRITERS: Final = (
     "Edit|Write|MultiEdit|NotebookEdit|apply_patch|edit|write|multiedit"
-    "|exec_command|shell|Bash|create|write_file|replace|edit_file|create_file|str_replace*"
+    "|exec_command|shell|Bash|create|write_file|replace|edit_file*|search_replace|create_file|str_replace*"
     "|mcp__*__write_file|mcp__*__edit_file|mcp__*__create_text_file|mcp__*__replace_*"
 )
 """Tools whose input names the files that they write."""

@@ -119,7 +119,7 @@ RULES: Final[tuple[Rule, ...]] = (
         method="Direct from the path in the input of a tool that reads files",
         subject="action",
         looks_in=(
-            "field path of Read|read|NotebookRead|view|view_image|read_file|read_many_files"
+            "field path of Read|read|NotebookRead|view|view_image|read_file*|read_many_files"
             "|mcp__*__read_file|mcp__*__read_text_file"
         ),
         statement="read file {object}",
