@@ -118,7 +118,7 @@ class PathUnreadable(InputError):
 
 
 class NoLogsFound(InputError):
-    """No agent session logs were found in {path}; give a folder with .jsonl or .json logs of Claude Code, Codex or Gemini CLI."""  # noqa: E501
+    """No agent session logs were found in {path}; give a folder with logs of Claude Code, Codex or Gemini CLI, or with .specstory/history."""  # noqa: E501
 
 
 class UnsupportedHost(InputError):

@@ -27,7 +27,7 @@ from factbook.sources.files import (
 )
 from factbook.sources.session_log import Discovery, LogFile
 from factbook.sources.session_log import discover as discover_logs
-from factbook.sources.session_log.discover import SUFFIXES, detect, is_text
+from factbook.sources.session_log.discover import detect, is_log_name, is_text
 
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 """One path, or several."""
@@ -79,7 +79,7 @@ def discover(paths: Paths | None = None, *, owner: str = ME, kind: str | None = 
         suffix = os.path.splitext(name)[1].lower()  # noqa: PTH122 - a Path per file costs more
         if kind in (NOTE, SUMMARY):
             return suffix in NOTE_SUFFIXES
-        return suffix in SUFFIXES or (suffix in ARCHIVES and _holds_chats(Path(name)))
+        return is_log_name(name) or (suffix in ARCHIVES and _holds_chats(Path(name)))
 
     # Where somebody said that the files are something else, none is a log of an agent.
     hosts = detect if kind is None else lambda _: ""

@@ -1,4 +1,4 @@
-"""1 sources: session logs of coding agents (Claude Code, Codex CLI, Gemini CLI).
+"""1 sources: session logs of coding agents (Claude Code, Codex, Gemini CLI, SpecStory).
 
 Knows how each host writes its logs: where they are, which records they hold, who really speaks in
 each, and how damaged lines are read. Does not know facts, rules or the store: it gives episodes,

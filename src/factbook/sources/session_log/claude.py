@@ -51,7 +51,7 @@ _STOPPED: Final = "Operation stopped by hook: "  # and why, where the prompt wou
 _TYPED: Final = frozenset({"permissionMode", "promptId", "thinkingMetadata", "todos"})
 """What the host records beside a prompt that somebody typed."""
 _TYPED_ALONE: Final = _TYPED - {"promptId"}  # which newer versions give commands and answers, too
-_DENIED: Final = "The user doesn't want to "
+DENIED: Final = "The user doesn't want to "
 _SAID: Final = "the user said:\n"
 _AFTER_SAID: Final = "\n\nNote: The user's next message"
 _NOTHING: Final = frozenset({"", "(no content)", "(no output)"})
@@ -495,7 +495,7 @@ class ClaudeParser(Parser):
         if is_error:
             if text.startswith("<tool_use_error>"):
                 text = block(text, "tool_use_error") or text
-            if text.startswith(_DENIED):
+            if text.startswith(DENIED):
                 attributes["denied"] = "true"  # the call was never run
                 self._objection(text, record)
         elif call.tool == "AskUserQuestion" and _has(record.get("toolUseResult"), "answers"):

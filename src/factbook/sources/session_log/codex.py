@@ -483,7 +483,7 @@ class CodexParser(Parser):
             call = OpenCall("", f"action_{call_id or self.here()}")
         text, code = _output_text(payload.get("output"))
         structured = self._codes.pop(call_id, "")
-        text, stated, process = _unwrapped(text)
+        text, stated, process = without_header(text)
         code = structured or code or stated
         output = payload.get("output")
         failed = isinstance(output, dict) and output.get("success") is False
@@ -622,7 +622,7 @@ def _output_text(output: object) -> tuple[str, str]:
     return output, ""
 
 
-def _unwrapped(text: str) -> tuple[str, str, str]:
+def without_header(text: str) -> tuple[str, str, str]:
     """Return an output without the lines that Codex writes above it, and what these say.
 
     That is the exit code, or the number of the process that goes on.

@@ -21,11 +21,12 @@ from factbook.sources.encoding import utf8
 from factbook.sources.session_log.claude import agents_folder
 from factbook.sources.session_log.codex import ENVELOPES, ITEMS
 from factbook.sources.session_log.parser import LogFile
+from factbook.sources.session_log.specstory import is_specstory, may_hold
 
 HEAD_BYTES: Final = 20_000
 _NAMED: Final = 5  # files that an error names with what is wrong with them
 _FIRST_CHARS: Final = 1_000
-SUFFIXES: Final = (".json", ".jsonl")  # what a folder is searched for
+_SUFFIXES: Final = (".json", ".jsonl")  # what a folder is searched for, beside SpecStory's `.md`
 LEADS_OUT: Final = "link out of the folder; name it to have it read"
 
 OPENCODE: Final = "OpenCode"
@@ -65,7 +66,8 @@ def default_folders() -> list[Path]:
 
 def is_log_name(path: str) -> bool:
     """Tell whether a file in a folder may be a log, by its name."""
-    return path.lower().endswith(SUFFIXES)
+    name = path.lower()
+    return name.endswith(_SUFFIXES) or (name.endswith(".md") and may_hold(path))
 
 
 def discover(
@@ -256,6 +258,8 @@ def detect(head: bytes) -> str:
     if host:
         return host
     text = head.decode("utf-8", "replace")
+    if is_specstory(text):
+        return "specstory"
     # A record mostly tells its host at once; only the rest is worth reading to the end.
     for part in (text[:_FIRST_CHARS], text) if len(text) > _FIRST_CHARS else (text,):
         for keys in _top_levels(part):

@@ -26,8 +26,8 @@ from factbook.sources.session_log.text import ident, kind_name
 _NOTICES: Final = frozenset({"error", "info", "warning"})
 _REFERENCED: Final = "\n--- Content from referenced files ---"
 _FINISHED: Final = frozenset({"cancelled", "error", "success"})
-_EXIT_LINE_WITHIN: Final = 2_000  # characters from the end
-_EXIT_LINE: Final = re.compile(r"^Exit Code: (-?\d{1,10})$", re.MULTILINE)
+EXIT_LINE_WITHIN: Final = 2_000  # characters from the end
+EXIT_LINE: Final = re.compile(r"^Exit Code: (-?\d{1,10})$", re.MULTILINE)
 _HOOK: Final = re.compile(r"<hook_context>[^<>]*</hook_context>")  # both signs are escaped inside
 _PREAMBLE: Final = "<session_context>\nThis is the Gemini CLI."
 _PREAMBLE_ENDS: Final = "</session_context>"
@@ -203,7 +203,7 @@ class GeminiParser(Parser):
             text, injected = _without_hooks(_result(result))
             self.injected += injected
             text = _unwrapped(text)
-            match = _EXIT_LINE.search(text[-_EXIT_LINE_WITHIN:])
+            match = EXIT_LINE.search(text[-EXIT_LINE_WITHIN:])
             code = match[1] if match else ""
             self.result(
                 text,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Final, Literal, NamedTuple
@@ -59,6 +59,15 @@ def outcome_of(kept: bool, kind: str) -> RecordOutcome:
     return RecordOutcome("ignored", f"{kind}: no text of its own")
 
 
+class Part(NamedTuple):
+    """A piece of a file that is read in parts: a record, or what is wrong with the piece."""
+
+    position: int
+    offset: int
+    record: dict[str, object] | None
+    wrong: str = ""
+
+
 class BadRecord(Exception):
     """A record of a known type lacks a required part; the reader turns it into a rejected line."""
 
@@ -68,7 +77,7 @@ class LogFile:
     """A session log and the host that wrote it."""
 
     path: Path
-    host: str  # "claude-code", "codex" or "gemini-cli"
+    host: str  # "claude-code", "codex", "gemini-cli" or "specstory"
     owner: str = ME  # whom it is about, where the file does not say
 
 
@@ -119,6 +128,7 @@ class Parser(ABC):
     """The part of a parser that does not depend on the host."""
 
     host: ClassVar[str]
+    in_parts: ClassVar[bool] = False  # whether a file is read as a whole, by `parts`
 
     def __init__(
         self, file: LogFile, *, redactor: Redacting, now: Millis, state: Mapping[str, object]
@@ -150,6 +160,10 @@ class Parser(ABC):
     def expand(self, record: dict[str, object]) -> list[object] | None:
         """Return the records that a record of the whole session holds, or None for a plain one."""
         return None
+
+    def parts(self, data: bytes) -> Iterator[Part]:
+        """Iterate over the records of a file that is no JSON."""
+        raise NotImplementedError
 
     def begin(self, state: Mapping[str, object]) -> None:
         """Take up what `save` returned: what later records need of earlier ones."""

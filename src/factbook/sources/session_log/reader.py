@@ -32,6 +32,7 @@ from factbook.sources.session_log.jsonl import (
     split_lines,
 )
 from factbook.sources.session_log.parser import BadRecord, LogFile, Parser, RecordOutcome
+from factbook.sources.session_log.specstory import SpecStoryParser
 from factbook.sources.session_log.text import storable
 
 _CHUNK: Final = 1024 * 1024  # bytes read at once
@@ -40,7 +41,7 @@ _EXCERPT_WINDOW: Final = 4_096  # characters that are redacted before the excerp
 _BOM: Final = b"\xef\xbb\xbf"
 
 _PARSERS: Final[Mapping[str, type[Parser]]] = {
-    parser.host: parser for parser in (ClaudeParser, CodexParser, GeminiParser)
+    parser.host: parser for parser in (ClaudeParser, CodexParser, GeminiParser, SpecStoryParser)
 }
 
 
@@ -67,7 +68,7 @@ def read(
         parser = _PARSERS[file.host]
     try:
         with open_utf8(file.path, buffering=_CHUNK) as handle:
-            whole = document is not None or is_document(handle, file.path)
+            whole = document is not None or parser.in_parts or is_document(handle, file.path)
             beginning = _beginning(handle, cursor, whole=whole)
             if beginning is None:
                 return
@@ -223,6 +224,13 @@ class FileReading:
 
     def _document(self, data: bytes) -> None:
         """Take the one record of a document, or records that were pretty-printed in a row."""
+        if self.parser.in_parts:
+            for position, offset, record, wrong in self.parser.parts(data):
+                if record is None:
+                    self.reject("bad_record", wrong, "", position=position, offset=offset)
+                else:
+                    self._record(record, position=position, offset=offset)
+            return
         try:
             value = orjson.loads(data)
         except orjson.JSONDecodeError:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from factbook.model.facts import Millis
 
 WHEN: Final = "7d, 36h, 2w, yesterday, 2026-11-02 or 2026-11-02T10:30"
+_HOSTS: Final = ("claude-code", "codex", "gemini-cli", "specstory")
 
 
 def _predicates() -> Iterable[str]:
@@ -77,7 +78,7 @@ class Narrow:
     Args:
         predicate: Only facts of this predicate; may be repeated.
         min_confidence: Only facts at least this sure, from 0 to 1.
-        host: Only of this agent: claude-code, codex or gemini-cli.
+        host: Only of this agent: claude-code, codex, gemini-cli or specstory.
         project: Only of this working folder, or of any that has this in its path.
     """
 
@@ -87,7 +88,7 @@ class Narrow:
     object_: Annotated[str, Arg("Only with exactly this object.", metavar="TEXT")] = ""
     since: Annotated[str | None, Arg(f"Not before: {WHEN}.", metavar="WHEN")] = None
     until: Annotated[str | None, Arg("Before this moment.", metavar="WHEN")] = None
-    host: Annotated[str, Arg(metavar="AGENT", known=("claude-code", "codex", "gemini-cli"))] = ""
+    host: Annotated[str, Arg(metavar="AGENT", known=_HOSTS)] = ""
     project: Annotated[str, Arg(metavar="FOLDER")] = ""
     session: Session = ""
 
