@@ -432,6 +432,7 @@ def test_of_a_time_it_is_told_how_many_prompts_lie_in_it(
         ("how many times did I deploy on monday june 1", ""),
         ("what does `2026-06-31` print", ""),
         ("what may I deploy in the mall", ""),
+        ("how many times did I deploy since maya joined", ""),
     ],
 )
 def test_a_time_that_no_calendar_reads_is_said_and_nothing_is_counted(

@@ -83,6 +83,15 @@ def test_hours_are_counted_though_clocks_were_changed(
     assert window.since == utc("2026-03-28T21:00")
 
 
+def test_a_pasted_log_of_many_days_takes_no_long_time() -> None:
+    lines = (f"2026-06-{1 + n % 28:02d} 10:00 retry {n} of 6/17 failed" for n in range(600))
+    began = time.process_time()
+    window = find_window("\n".join(["why since june 3?", *lines]), now=IN_WINTER)
+    assert time.process_time() - began < 5
+    assert window is not None
+    assert window.phrase == "since june 3"
+
+
 def test_an_option_and_a_statement_of_a_day_mean_the_same_day(
     live_in: Callable[[str], None],
 ) -> None:

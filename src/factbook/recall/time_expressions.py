@@ -133,6 +133,7 @@ _PART: Final = re.compile(
     r"[ -](?:in )?(?:the )?$"
 )
 _OFFSET: Final = re.compile(rf"(?i)(?<!\w){COUNTED_FROM}(?P<relation>before|after) (?:the )?$")
+_NEAR: Final = 60  # characters before a time among which what is said of it stands
 _THIRDS: Final = {
     "early": 0,
     "beginning": 0,
@@ -165,15 +166,15 @@ _NO_LEAD: Final = {
 
 def _parted(text: str, time: Point) -> Point:
     """Return a day, a month or a longer time, or the part of it that is named."""
-    since = time.span.since
+    since, near = time.span.since, max(0, time.begin - _NEAR)
     if since is None:
         return time
-    if time.unit is Unit.DAYS and (match := DAY_PART.search(text, 0, time.begin)):
+    if time.unit is Unit.DAYS and (match := DAY_PART.search(text, near, time.begin)):
         return replace(time, begin=match.start(), span=part_of(since, match[1]))
-    if (match := _OFFSET.search(text, 0, time.begin)) is not None:
+    if (match := _OFFSET.search(text, near, time.begin)) is not None:
         return replace(time, begin=match.start(), span=offset(match, time.span), alone=True)
     if time.unit is Unit.DAYS and time.span.until == since + timedelta(days=1):
-        if match := WEEK_OF.search(text, 0, time.begin):
+        if match := WEEK_OF.search(text, near, time.begin):
             monday = since - timedelta(days=since.weekday())
             week = Span(monday, monday + timedelta(weeks=1))
             return replace(time, begin=match.start(), span=week, alone=True)
@@ -181,7 +182,7 @@ def _parted(text: str, time: Point) -> Point:
             return replace(time, end=match.end(), span=part_of(since, match[1]))
     if time.unit not in (Unit.MONTH, Unit.QUARTER, Unit.YEAR):
         return time
-    match = _PART.search(text, 0, time.begin)
+    match = _PART.search(text, near, time.begin)
     if match is None:
         return time
     until = time.span.until or since.replace(year=since.year + 1)
@@ -255,7 +256,7 @@ def _touch(text: str, begin: int, end: int, day: Point) -> bool:
 
 def _lead_of(text: str, time: Point) -> tuple[int, str]:
     """Return where the word that leads to a time begins, and the word; else the time's begin."""
-    lead = None if time.whole else _LEAD.search(text, 0, time.begin)
+    lead = None if time.whole else _LEAD.search(text, max(0, time.begin - _NEAR), time.begin)
     if lead is None or lead[1].lower() in _NO_LEAD.get(time.unit, ()):
         return time.begin, ""
     return lead.start(), lead[1].lower()

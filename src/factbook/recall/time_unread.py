@@ -16,7 +16,9 @@ from factbook.model.facts import Millis
 from factbook.recall.time_expressions import local
 from factbook.recall.time_points import PART_AFTER, Unit, points
 
-_NAMES: Final = (*MONTH_NAMES, *WEEKDAY_NAMES, *sorted(RELATIVE_DAYS))
+_NAMES: Final = tuple(
+    name for name in (*MONTH_NAMES, *WEEKDAY_NAMES, *sorted(RELATIVE_DAYS)) if len(name) > 3
+)  # "may" is the beginning of many a name: "since maya joined"
 _NUMBER: Final = r"(?:0?[1-9]|[12]\d|3[01])(?:st|nd|rd|th)?"
 _MAY_BE_MISSPELT: Final = re.compile(
     r"(?i)(?<![\w.@/-])(?:(?P<lead>in|on|since|until|during|before|after|last|this|did|do) )?"
