@@ -84,10 +84,10 @@ def test_hours_are_counted_though_clocks_were_changed(
 
 
 def test_a_pasted_log_of_many_days_takes_no_long_time() -> None:
-    lines = (f"2026-06-{1 + n % 28:02d} 10:00 retry {n} of 6/17 failed" for n in range(600))
+    lines = (f"2026-06-{1 + n % 28:02d} 10:00 retry {n} of 6/17 failed" for n in range(1_200))
     began = time.process_time()
     window = find_window("\n".join(["why since june 3?", *lines]), now=IN_WINTER)
-    assert time.process_time() - began < 5
+    assert time.process_time() - began < 10
     assert window is not None
     assert window.phrase == "since june 3"
 
