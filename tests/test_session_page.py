@@ -441,6 +441,7 @@ def test_only_what_a_reply_lists_by_its_own_heading_is_open(reply: str, items: l
         ("Done.", "Done."),
         ("```\nls\n```", "```"),
         # What only leads to a list comes with its first item, and to code alone.
+        ("Timings:\n\n| run | s |\n|---|---|\n| 1 | 4 |\n\nShip it.", "Timings:"),
         ("The till now has:\n\n- a drawer\n- a bell", "The till now has: a drawer"),
         (
             "Done. What the shop got:\n\n## Till\n\n1. **Sums**:\n   - rounded\n",

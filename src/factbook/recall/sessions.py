@@ -255,8 +255,9 @@ def first_sentence(reply: str, *, answers: bool = False) -> str:
     at = next((n for n, one in enumerate(said) if not is_fragment(one)), 0)
     last = at
     while last + 1 < len(places) and said[last].rstrip("*_ ").endswith(":"):
-        if "\n```" in text[places[last].end : places[last + 1].start]:
-            break  # it leads to code, which is no sentence
+        between = text[places[last].end : places[last + 1].start]
+        if "\n```" in between or "\n|" in between:
+            break  # it leads to code or to a table, which is no sentence
         last += 1
     return shorten(" ".join(said[0 if answers else at : last + 1]), policy.PROMPT_SHOWN)
 
