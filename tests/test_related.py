@@ -171,3 +171,32 @@ def test_two_things_told_of_one_matter_stand_beside_each_other(older: str, newer
         net=RELATER,
     )
     assert told.relation in (Relation.DIFFERENT, Relation.AMBIGUOUS)
+
+
+@pytest.mark.parametrize(
+    ("older", "newer", "tied"),
+    [
+        ("The ferry at 8 is full", "The ferry at 11 is empty", False),
+        ("Aisle B has 12 shelves", "Aisle C has 9 shelves", False),
+        ("The adult fare is 9 francs", "The child fare is 4 francs", False),
+        ("The bakery opens at 6", "The bakery closes at 13", False),
+        (
+            "The Tofte is a wood stove with a glass door and needs little care",
+            "The Tofte is a wood stove whose glass door lasts about ten years",
+            False,
+        ),
+        ("The review is on Tuesday", "The review was moved to Thursday", True),
+        ("Our van is white", "Our van is green since the respray", True),
+    ],
+)
+def test_of_things_nothing_is_likelier_than_the_network_says(
+    older: str, newer: str, tied: bool
+) -> None:
+    first, second = bundled().embed([older, newer])
+    told = judge(
+        JudgedClaim(text=older),
+        JudgedClaim(text=newer),
+        similarity=float(first @ second),
+        net=RELATER,
+    )
+    assert (told.relation is not Relation.DIFFERENT) == tied

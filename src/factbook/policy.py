@@ -306,7 +306,7 @@ RELATED: Final[Mapping[str, float]] = MappingProxyType(
         "ask": 0.45,  # chance from which it is asked
     }
 )  # ours, by `scripts/train_related.py`, which says what each finds
-OF_THINGS: Final = 0.75  # ours: the network's own chance, from which two texts on things count
+REWORDED_OF_THINGS: Final = 0.75  # ours: chance from which two texts on a thing are joined
 DOUBTS_A_RUN: Final = 5  # ours: questions of the network's that one run adds for an owner
 RELATED_ASK_ONE: Final = 0.25  # ours, a chance: one such question a run, if no better ones fill it
 WEAK_DOUBTS_A_RUN: Final = 1  # ours: of these so many at most that are unlikely ("ask_one")

@@ -80,10 +80,9 @@ def related(
     first, second = net.read(older[0]), net.read(newer[0])
     no_merge, no_end = vetoed((first, older[1]), (second, newer[1]))
     texts = _unchecked(older, newer, similarity, net)
-    if _of_things(first, second):  # the trees have learned what people say of themselves
-        alone = net.relate(older[0], newer[0])
-        no_end = no_end or ("unsure" if alone.change >= policy.OF_THINGS else "other")
-        if alone.reword < policy.OF_THINGS:
+    if _of_things(first, second):
+        no_end = no_end or "unsure"
+        if texts.chances.reword < policy.REWORDED_OF_THINGS:
             no_merge = no_merge or "unsure"
     return texts._replace(no_merge=no_merge, no_end=no_end)
 
@@ -98,8 +97,12 @@ def _unchecked(
 ) -> RelatedTexts:
     """Return how likely what is of two texts, whatever forbids to act on it."""
     first, second = (Side(net.read(text), reading) for text, reading in (older, newer))
-    signs = signs_of(first, second, net.relate(older[0], newer[0]), similarity)
-    return RelatedTexts(net.weigh(signs), similarity, "", "")
+    scores = net.relate(older[0], newer[0])
+    chances = net.weigh(signs_of(first, second, scores, similarity))
+    if _of_things(first.read, second.read):  # the trees have learned what people say of themselves
+        least = min(chances.change, scores.change), min(chances.reword, scores.reword)
+        chances = Chances(*least)
+    return RelatedTexts(chances, similarity, "", "")
 
 
 def decided(texts: RelatedTexts) -> Proposed | None:
