@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from factbook import policy
@@ -126,10 +127,13 @@ class Showing:
         abandoned: Mapping[int, Sequence[str]] = {}
         if turns:
             weighed = _bearing_ones(weighed, bears)
-            lying = {turn_of(row, turns): turns.get(row.episode, ()) for *_, row in weighed}
-            abandoned = given_up(
-                self._store, {id_: turn for id_, turn in lying.items() if id_ is not None}
-            )
+            lying = {
+                begun: turns[row.episode]
+                for *_, row in sorted(weighed, key=lambda entry: -entry[0])
+                if (begun := turn_of(row, turns)) is not None
+            }
+            # Twice as many as are shown: those that sink make room for others.
+            abandoned = given_up(self._store, dict(islice(lying.items(), 2 * limit)))
             for at, (relevance, score, n, row) in enumerate(weighed):
                 if turn_of(row, turns) in abandoned:
                     weighed[at] = relevance * policy.OUTDATED_SHARE, score, n, row
@@ -203,7 +207,8 @@ class Showing:
                 hit = self._episode_hit(episodes[first.id], text, score, span)
                 hit = replace(hit, replaced_by=over.get(first.id))
             if turn is not None:
-                marked = _marked(turn, abandoned.get(int(turn.id[1:]), ()))
+                gone = [self._redact(path) for path in abandoned.get(int(turn.id[1:]), ())]
+                marked = _marked(turn, gone)
                 hit = _of_turn(hit, marked, prompts.get(int(turn.id[1:])))
             hits.append(replace(hit, bearing=round(most[key], 3)))
         return hits
