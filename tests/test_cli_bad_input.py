@@ -337,7 +337,7 @@ READING = (
 def test_there_is_no_database(cli: Cli, tmp_path: Path, command: str) -> None:
     db = tmp_path / "none.db"
     done = cli(*command.split(), "--db", db, "--json", code=4)
-    one_sentence(done, "none.db", "factbook ingest")
+    one_sentence(done, "none.db", f"factbook --db {db} ingest")
     assert done.json()["error"]["kind"] == "StoreMissing"
     assert not db.exists()
 
@@ -625,7 +625,9 @@ def test_any_text_is_a_legal_question(cli: Cli, template: Path, question: str) -
 
 def test_no_such_fact(cli: Cli, db: Path) -> None:
     for name in ("f999999", "99999999999999999999999"):
-        one_sentence(cli("explain", name, "--db", db, code=8), "no fact", "factbook facts")
+        one_sentence(
+            cli("explain", name, "--db", db, code=8), "no fact", f"factbook --db {db} facts"
+        )
     assert cli("explain", "f999999", "--json", "--db", db, code=8).json()["error"]["kind"] == (
         "NotFound"
     )

@@ -166,4 +166,5 @@ def test_a_terminal_gets_whole_words(db: tuple[Cli, Path]) -> None:
     lines = re.sub(r"\x1b\[[\d;]*m", "", shown.decode()).splitlines()
     assert "Erased f2" in "\n".join(lines)
     assert "nothing of it is left" in " ".join(" ".join(lines).split())
-    assert 50 < max(map(len, lines)) <= 60
+    broken = [line for line in lines if " " in line.strip()]  # a path is one word, however long
+    assert 50 < max(map(len, broken)) <= 60

@@ -146,7 +146,8 @@ def test_the_doctor_names_what_is_wrong_and_mends_it(house: House, cli: Cli) -> 
     named = cli("doctor", "--db", house.folder / "one.db", env=env, code=1)
     said = " ".join(named.out.split())
     assert "typed_memories in mongodb://" in said
-    assert "lacks its index tenant_commit; `factbook doctor --rebuild-typed` builds it" in said
+    rebuild = f"`factbook --db {house.folder / 'one.db'} doctor --rebuild-typed`"
+    assert f"lacks its index tenant_commit; {rebuild} builds it" in said
     assert "was left half way; the next write ends it" in said
     mended = cli("doctor", "--rebuild-typed", "--db", house.folder / "one.db", env=env)
     assert "2 memories, made anew from commit" in " ".join(mended.out.split())

@@ -418,11 +418,11 @@ def test_the_command_counts_what_changed_and_the_doctor_says_when(cli: Cli, desk
         desk.said(memory, OSLO, CELLO, PAINT)
     db = ("--db", desk.db)
     assert "1 source read by another version" in cli(*db, "stats").out
-    assert "factbook reread" in cli(*db, "doctor").out
+    assert " reread`" in cli(*db, "doctor").out
     tried = cli(*db, "reread", "--dry-run", "--json").json()
     done = cli(*db, "reread", "--json").json()
     assert {**tried, "dry_run": False} == done
     assert (done["facts_added"], done["evidence_withdrawn"], done["facts_retired"]) == (1, 1, 1)
     assert (done["sources"], done["episodes"], done["version"]) == (1, 3, shared().version)
     assert "Nothing was read by another version" in cli(*db, "reread").out
-    assert "`factbook reread`" not in cli(*db, "doctor").out
+    assert " reread`" not in cli(*db, "doctor").out
