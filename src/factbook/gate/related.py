@@ -63,23 +63,25 @@ def proposed(
     """
     if similarity < policy.RELATED_SIMILARITY:
         return None
-    if decided(_unchecked(older, newer, similarity, net)) is None:
-        # as for most: what would forbid it need not be read
-        return None
-    read_both = related(older, newer, similarity, net)
-    told = decided(read_both)
+    texts = _unchecked(older, newer, similarity, net)
+    if decided(texts) is None:
+        return None  # as for most: what would forbid it need not be read
+    texts = _held_back(texts, older, newer, net)
+    told = decided(texts)
     if told is None or told.rule == MAY_BE_OVER or closest is None or closest():
         return told
-    return _doubted(read_both)
+    return _doubted(texts)
 
 
-def related(
-    older: tuple[str, TextReading], newer: tuple[str, TextReading], similarity: float, net: Relater
+def _held_back(
+    texts: RelatedTexts,
+    older: tuple[str, TextReading],
+    newer: tuple[str, TextReading],
+    net: Relater,
 ) -> RelatedTexts:
-    """Read two texts together."""
+    """Return the same with what forbids to act on it."""
     first, second = net.read(older[0]), net.read(newer[0])
     no_merge, no_end = vetoed((first, older[1]), (second, newer[1]))
-    texts = _unchecked(older, newer, similarity, net)
     if _of_things(first, second):
         no_end = no_end or "unsure"
         if texts.chances.reword < policy.REWORDED_OF_THINGS:
@@ -127,9 +129,10 @@ def hardly_doubted(
 
     It is less likely than what `proposed` asks about.
     """
-    if _unchecked(older, newer, similarity, net).chances.change < policy.RELATED_ASK_ONE:
+    texts = _unchecked(older, newer, similarity, net)
+    if texts.chances.change < policy.RELATED_ASK_ONE:
         return False
-    return related(older, newer, similarity, net).no_end != "other"
+    return _held_back(texts, older, newer, net).no_end != "other"
 
 
 def doubt(older: str, newer: str, similarity: float, net: Relater) -> float:
