@@ -362,6 +362,7 @@ class AsyncConversation(_Awaited[Conversation]):
     prefetch = _asked(Conversation.prefetch)
     queue_prefetch = _asked(Conversation.queue_prefetch)
     called_to_mind = _asked(Conversation.called_to_mind)
+    counted = _asked(Conversation.counted)
     context = _asked(Conversation.context)
     record_shown = _told(Conversation.record_shown)
 

@@ -356,6 +356,17 @@ class Conversation:
         rest = [hit for hit in by_itself if hit.id not in told]
         return [*turns, *(hit for hit in rest if hit.trust is not Trust.OBSERVED)]
 
+    def counted(self, question: str) -> str:
+        """Return what is counted for a question, in lines for a model; empty where nothing is."""
+        return counted_in_words(
+            question,
+            self._context.store,
+            Filters(owner=self.owner),
+            rules=self._context.resources.rules.rules,
+            redact=self._context.redact,
+            now=self._context.clock(),
+        )
+
     def context(
         self,
         question: str = "",
@@ -393,14 +404,7 @@ class Conversation:
                 )
                 for result in tool_results
             ]
-            counted = counted_in_words(
-                question,
-                self._context.store,
-                Filters(owner=self.owner),
-                rules=self._context.resources.rules.rules,
-                redact=self._context.redact,
-                now=self._context.clock(),
-            )
+            counted = self.counted(question)
             tools += [ToolResult(name="count", text=counted, id="count")] if counted else []
         context = build_context(
             turns,

@@ -78,8 +78,7 @@ def understood(
 ) -> Understood:
     """Return what is to be said beside the hits of a question.
 
-    `predicates` are those that its words point at, where they are known. Where its time cannot be
-    read nothing is counted: a number of all times would be of another question.
+    `predicates` are those that its words point at, where they are known.
     """
     if predicates is None:
         ours = is_ours(question)
@@ -102,8 +101,8 @@ def understood(
         nearest=nearest,
         unread=unread_asked(question, filters, now=now),
         unanchored="" if anchor is None else anchor.phrase,
-        computed=computed(question, window, reads, filters, rules=rules, redact=redact)
-        if counting and not uncounted_time(question, window, filters, now=now)
+        computed=computed(question, window, reads, filters, rules=rules, redact=redact, now=now)
+        if counting
         else None,
         lacking=none,
     )
@@ -154,9 +153,7 @@ def counted_in_words(
     if not may_count(question):
         return ""
     window = window_asked(question, reads, filters, now=now)
-    if uncounted_time(question, window, filters, now=now):
-        return ""
-    found = computed(question, window, reads, filters, rules=rules, redact=redact)
+    found = computed(question, window, reads, filters, rules=rules, redact=redact, now=now)
     return "" if found is None else told(found)
 
 
@@ -287,9 +284,14 @@ def computed(
     *,
     rules: Sequence[Cued],
     redact: Callable[[str], str],
+    now: Millis,
 ) -> Computed | None:
-    """Return what a question asks to be counted, counted; None where it asks for nothing so."""
-    if not may_count(question):
+    """Return what a question asks to be counted, counted; None where it asks for nothing so.
+
+    Where its time cannot be read nothing is counted: a number of all times would be of another
+    question.
+    """
+    if not may_count(question) or uncounted_time(question, window, filters, now=now):
         return None
     asked = question if window is None else without(question, window)
     is_command = _commands(reads, filters)

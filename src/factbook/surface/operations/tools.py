@@ -280,17 +280,14 @@ def get_context(
 
     Call it at the start of a task. It says what was left out, and why.
     """
-    from factbook import Filters
     from factbook.recall.budget import ContextLimits, ToolResult
-    from factbook.recall.counting import told
 
     talk = run.memory.conversation(owner=run.owner, session=run.session)
     rules = rules_of(run, project, run.owner) if project else []
-    said = run.memory.sources.understood(question, (), filters=Filters(owner=run.owner))
-    counted = None if said.computed is None else ToolResult(name="count", text=told(said.computed))
+    counted = talk.counted(question)
     built = talk.context(
         memories=[*rules, *talk.called_to_mind(question)],
-        tool_results=[counted] if counted else [],
+        tool_results=[ToolResult(name="count", text=counted)] if counted else [],
         limits=ContextLimits(total=budget_tokens),
     )
     return Outcome(
