@@ -162,11 +162,11 @@ def _stated(
     What somebody said of an entity is kept once: it is joined with the statement that says it.
     """
     where = LifeWhere(owner=owner, kinds=[FactKind.WORLD], subjects=sorted(names), current=False)
-    gone = [life for life in reads.lives(where) if life.status is Status.MERGED_INTO]
+    gone = {life.id: life for life in reads.lives(where) if life.status is Status.MERGED_INTO}
     stated: dict[tuple[str, str], dict[int, Life]] = {}
-    for fact_id, end in (merged_ends(reads, gone) if gone else {}).items():
+    for fact_id, end in (merged_ends(reads, list(gone.values())) if gone else {}).items():
         if end.kind is not FactKind.WORLD and holds(end):
-            about = next(life for life in gone if life.id == fact_id)
+            about = gone[fact_id]
             stated.setdefault((about.owner, about.subject), {})[end.id] = end
     return stated
 
