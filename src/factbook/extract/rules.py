@@ -321,7 +321,8 @@ def _make_ready(rule: Rule) -> _Ready:
     if rule.find is not None:
         find = _bind(rule.find, rule)
     elif rule.pattern is not None:
-        find = _linear_finder(rule.pattern) if rule.linear else _pattern_finder(rule.pattern)
+        compiled = compile_linear(rule.pattern) if rule.linear else re.compile(rule.pattern)
+        find = _pattern_finder(compiled, linear=rule.linear)
     else:
         find = _whole
     unanswered = None
@@ -363,17 +364,19 @@ def _whole(text: str, episode: Episode) -> Iterable[RuleHit]:
         yield RuleHit(value, start, start + len(value))
 
 
-def _pattern_finder(pattern: str) -> _Find:
-    compiled = re.compile(pattern)
-    group = compiled.groupindex.get("object", 1 if compiled.groups else 0)
-    names = tuple(compiled.groupindex)
+def _pattern_finder(compiled: Any, *, linear: bool) -> _Find:
+    """Return what claims the group `object` of each match of a pattern of `re`, or of RE2."""
+    groups: dict[str, int] = dict(compiled.groupindex)
+    group = groups.get("object", 1 if compiled.groups else 0)
 
     def find(text: str, episode: Episode) -> Iterable[RuleHit]:
         del episode
+        text = for_re2(text) if linear else text
         for match in compiled.finditer(text):
-            details = {name: match[name] or "" for name in names} if names else None
-            if match[group]:
-                yield RuleHit(match[group], match.start(group), match.end(group), details)
+            start, end = match.span(group)
+            if 0 <= start < end:
+                details = {name: match[number] or "" for name, number in groups.items()}
+                yield RuleHit(text[start:end], start, end, details)
 
     return find
 
@@ -393,23 +396,6 @@ def compile_linear(pattern: str) -> Any:
 def for_re2(text: str) -> str:
     """Return a text as RE2 reads it: as UTF-8, which has no lone surrogates."""
     return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
-
-
-def _linear_finder(pattern: str) -> _Find:
-    compiled = compile_linear(pattern)
-    groups: dict[str, int] = dict(compiled.groupindex)
-    group = groups.get("object", 1 if compiled.groups else 0)
-
-    def find(text: str, episode: Episode) -> Iterable[RuleHit]:
-        del episode
-        text = for_re2(text)
-        for match in compiled.finditer(text):
-            start, end = match.span(group)
-            if 0 <= start < end:
-                details = {name: match[number] or "" for name, number in groups.items()}
-                yield RuleHit(text[start:end], start, end, details)
-
-    return find
 
 
 def _make_plan(rules: Sequence[_Ready], kind: EpisodeKind, tool: str) -> _Plan:

@@ -405,14 +405,13 @@ def _pinned(command: ShellCommand, place: ShellWord) -> ShellCommand:
     def pin(words: tuple[ShellWord, ...]) -> tuple[ShellWord, ...]:
         return tuple(ShellWord(word.value, place.start, place.end, -1) for word in words)
 
-    return ShellCommand(
-        command.name,
-        pin(command.args),
-        pin(command.words),
-        pin(command.targets),
-        place.start,
-        place.end,
-        (),
+    return command._replace(
+        args=pin(command.args),
+        words=pin(command.words),
+        targets=pin(command.targets),
+        start=place.start,
+        end=place.end,
+        heredocs=(),
     )
 
 
@@ -542,6 +541,7 @@ def _shell_strings(args: Sequence[ShellWord], *, operands: bool) -> list[ShellWo
 
 
 SSH_VALUED: Final = "BbcDEeFIiJLlmOoPpQRSWw"
+_ASKS_SSH: Final = frozenset({"-V", "-Q", "-G"})  # tells something and connects to nothing
 
 
 def ssh_parts(
@@ -549,21 +549,7 @@ def ssh_parts(
 ) -> tuple[ShellWord | None, tuple[ShellWord, ...]]:
     """Return the destination of an ssh command and the words of the command that it runs there."""
     valued = SSH_VALUED + ("M" if name == "autossh" else "")
-    destination: ShellWord | None = None
-    at = 0
-    while at < len(args):
-        value = args[at].value
-        if value == "--":
-            at += 1
-            if destination is None and at < len(args):
-                destination, at = args[at], at + 1
-            return destination, tuple(args[at:])
-        if value.startswith("-") and len(value) > 1:
-            if value in {"-V", "-Q", "-G"}:
-                return None, ()
-            at += 2 if _takes_next(value, valued) else 1
-        elif destination is None:
-            destination, at = args[at], at + 1
-        else:
-            return destination, tuple(args[at:])
-    return destination, ()
+    rest = _after_options(args, valued=valued)
+    if not rest or not _ASKS_SSH.isdisjoint(word.value for word in args[: len(args) - len(rest)]):
+        return None, ()
+    return rest[0], tuple(_after_options(rest[1:], valued=valued) or ())

@@ -33,25 +33,21 @@ CLAUDE_AI: Final = "claude-ai"
 EXPORTS: Final = frozenset({CHATGPT, CLAUDE_AI})
 
 
+_SHAPES: Final = (
+    (CHATGPT, chatgpt.is_conversation, chatgpt.conversation),
+    (CLAUDE_AI, claude_ai.is_conversation, claude_ai.conversation),
+    (CHAT, chat.is_conversation, chat.conversation),
+)
+
+
 def host_of(record: object) -> str:
     """Return who writes records of this shape, or an empty string where it is no chat."""
     if not isinstance(record, Mapping):
         return ""
-    if chatgpt.is_conversation(record):
-        return CHATGPT
-    if claude_ai.is_conversation(record):
-        return CLAUDE_AI
-    if chat.is_conversation(record) or chat.is_message(record):
-        return CHAT
-    return ""
+    hosts = (host for host, is_one, _ in _SHAPES if is_one(record))
+    return next(hosts, CHAT if chat.is_message(record) else "")
 
 
 def conversation_of(record: Mapping[str, object]) -> Conversation | None:
     """Return the conversation that a record holds, or None where it holds none."""
-    if chatgpt.is_conversation(record):
-        return chatgpt.conversation(record)
-    if claude_ai.is_conversation(record):
-        return claude_ai.conversation(record)
-    if chat.is_conversation(record):
-        return chat.conversation(record)
-    return None
+    return next((read(record) for _, is_one, read in _SHAPES if is_one(record)), None)

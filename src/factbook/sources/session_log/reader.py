@@ -136,23 +136,9 @@ class FileReading:
         continued = self._open
         first = self.line - (continued is not None)
         for line in split_lines(self.handle, offset=self.offset, number=first):
-            number, start, data, reached, complete, too_long = line
+            number, start, _, reached, complete, _ = line
             if self.offset - self.began >= batch_bytes:
                 yield self.batch(size=self.offset, mtime_ns=0)
-            if complete and number > 1 and continued is None and not too_long:
-                # The way that nearly all lines go; the first line of a file and whatever is not a
-                # whole record goes the long one.
-                try:
-                    record = orjson.loads(data)
-                except orjson.JSONDecodeError:
-                    record = None
-                if type(record) is dict:
-                    self.count.lines += 1
-                    self._record(record, position=number, offset=start)
-                    self._open = None
-                    self.offset = reached
-                    self.line = number
-                    continue
             started = start if continued is None else continued
             if not self._take(line, started, continues=continued is not None):
                 break

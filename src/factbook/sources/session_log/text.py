@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Final
 
@@ -112,24 +113,12 @@ def abridge(text: str, limit: int) -> tuple[str, int]:
 
 
 def without(text: str, tag: str) -> str:
-    """Return a text without its `<tag ...>...</tag>` blocks; one that is never closed stays.
-
-    Searching by hand instead of by a regular expression keeps this linear however many tags are
-    left open.
-    """
-    start = _opening(text, tag, 0)
-    closing = f"</{tag}>"
-    parts: list[str] = []
-    at = 0
-    while start >= 0:
-        end = text.find(closing, start)
-        if end < 0:
-            break
+    """Return a text without its `<tag ...>...</tag>` blocks; one that is never closed stays."""
+    parts, at = [], 0
+    for start, _, end in _closed(text, tag):
         parts.append(text[at:start])
-        at = end + len(closing)
-        start = _opening(text, tag, at)
-    parts.append(text[at:])
-    return "".join(parts)
+        at = end + len(f"</{tag}>")
+    return "".join([*parts, text[at:]])
 
 
 def block(text: str, tag: str) -> str | None:
@@ -144,17 +133,23 @@ def block(text: str, tag: str) -> str | None:
 
 def blocks(text: str, tag: str) -> list[tuple[str, str]]:
     """Return (opening tag, content) of every closed `<tag ...>...</tag>` of a text."""
-    closed: list[tuple[str, str]] = []
-    start = _opening(text, tag, 0)
-    closing = f"</{tag}>"
+    return [(text[start:begin], text[begin:end]) for start, begin, end in _closed(text, tag)]
+
+
+def _closed(text: str, tag: str) -> Iterator[tuple[int, int, int]]:
+    """Yield where each closed block, its content and its closing tag begin.
+
+    Searching by hand instead of by a regular expression keeps this linear however many tags are
+    left open.
+    """
+    start, closing = _opening(text, tag, 0), f"</{tag}>"
     while start >= 0:
         begin = text.find(">", start) + 1
         end = text.find(closing, begin)
         if end < 0:
-            break
-        closed.append((text[start:begin], text[begin:end]))
+            return
+        yield start, begin, end
         start = _opening(text, tag, end + len(closing))
-    return closed
 
 
 def _opening(text: str, tag: str, at: int) -> int:
