@@ -55,7 +55,7 @@ def hosts(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
         else:
             continue
         untold = answer if answer and answer.outcome is Outcome.UNTOLD else None
-        if untold and outcomes.error_line(untold.text, (name,)):
+        if untold and re.search(rf"^{name}: ", untold.text, re.MULTILINE):
             continue  # the program says that it did not get there
         for word in words:
             if found := _destination(word, bare=bare):
@@ -197,6 +197,18 @@ _UNPACK: Final = word_set(
     "unzip gunzip unrar bunzip2 unxz unzstd untar unlzma uncompress zcat bzcat xzcat zstdcat"
 )
 _TOGGLED: Final = word_set("gzip bzip2 xz zstd lz4 lzma pigz")  # -d turns them round
+_TARS: Final = word_set("tar bsdtar gtar")
+_TAR_DOES: Final = {
+    "x": "unpacked", "c": "packed", "t": "listed", "r": "packed", "u": "packed", "l": "listed"
+}  # fmt: skip
+_SEVENS: Final = word_set("7z 7za 7zz rar unrar")
+_SEVEN_DOES: Final = {
+    "x": "unpacked", "e": "unpacked", "a": "packed", "u": "packed", "l": "listed", "t": "tested"
+}  # fmt: skip
+_LONG_LETTERS: Final = {
+    "--extract": "x", "--get": "x", "--create": "c", "--list": "l", "--append": "r",
+    "--update": "u", "--test": "t", "--decompress": "d",
+}  # fmt: skip
 
 
 def archives(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
@@ -214,42 +226,24 @@ def archives(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
 def _archive_verb(command: shell.ShellCommand) -> str:
     """Say what is done to the archive; empty where only help or the version is asked for."""
     name = command.name
-    options = [word.value for word in command.args if word.value.startswith("-")]
-    if any(option in {"--help", "--version", "-h"} for option in options) and name != "gzip":
+    values = [word.value for word in command.args]
+    first = values[0] if values else ""
+    if not first or (name != "gzip" and not {"--help", "--version", "-h"}.isdisjoint(values)):
         return ""
-    if name in {"tar", "bsdtar", "gtar"}:
-        return _tar_verb(command, options)
-    if name in {"7z", "7za", "7zz", "rar", "unrar"}:
-        first = command.args[0].value[:1]
-        verbs = {"x": "unpacked", "e": "unpacked", "a": "packed", "u": "packed", "l": "listed"}
-        return verbs.get(first, "tested" if first == "t" else "")
-    short = "".join(option[1:] for option in options if option[1:].isalnum())
-    if name == "zip":
-        return "tested" if "T" in short else "packed"
-    if "t" in short or "--test" in options:
+    if name in _SEVENS:
+        return _SEVEN_DOES.get(first[0], "")
+    letters = "".join(value[1:] for value in values if re.fullmatch(r"-[A-Za-z]+\d*", value))
+    letters += "".join(_LONG_LETTERS.get(value, "") for value in values)
+    if name in _TARS:
+        letters += first if not first.startswith("-") else ""  # `tar xzf` has no dash
+        return next((verb for letter, verb in _TAR_DOES.items() if letter in letters), "")
+    if "T" in letters if name == "zip" else "t" in letters:
         return "tested"
-    if "l" in short or "--list" in options or name == "zipinfo":
+    if name == "zip":
+        return "packed"
+    if "l" in letters or name == "zipinfo":
         return "listed"
-    if name in _UNPACK or (name in _TOGGLED and ("d" in short or "--decompress" in options)):
-        return "unpacked"
-    return "packed"
-
-
-def _tar_verb(command: shell.ShellCommand, options: Sequence[str]) -> str:
-    first = command.args[0].value
-    letters = first if not first.startswith("-") else ""  # `tar xzf` has no dash
-    letters += "".join(option[1:] for option in options if not option.startswith("--"))
-    for letter, long, verb in (
-        ("x", "--extract", "unpacked"),
-        ("x", "--get", "unpacked"),
-        ("c", "--create", "packed"),
-        ("t", "--list", "listed"),
-        ("r", "--append", "packed"),
-        ("u", "--update", "packed"),
-    ):
-        if letter in letters or long in options:
-            return verb
-    return ""
+    return "unpacked" if name in _UNPACK or (name in _TOGGLED and "d" in letters) else "packed"
 
 
 _QUOTES_OTHERS: Final = word_set(
@@ -259,11 +253,8 @@ _CHECK_FLAGS: Final = ("--verify", "--check", "--dry-run", "--test")
 _ONLY_ASKS: Final = word_set(
     "--help --version --markers --collect-only --co --listTests --list-tests --fixtures"
 )  # tells about tests and runs none
+_TESTED: Final = _TARS | _SEVENS | word_set("unzip gzip gunzip bzip2 xz zstd zip")
 _SUMS: Final = re.compile(r"(?:(?:sha\d*|md5|b2|b3|ck)sum|shasum)")
-_TEST_OF_ARCHIVE: Final = {
-    "tar": "t", "bsdtar": "t", "gtar": "t", "unzip": "t", "gzip": "t", "gunzip": "t", "bzip2": "t",
-    "xz": "t", "zstd": "t", "zip": "T",
-}  # fmt: skip
 _RUNNERS: Final = word_set("""
     npm pnpm yarn bun deno cargo go make gmake just task mise dotnet mvn mvnw gradle gradlew mix
     swift flutter dart rails bazel nx turbo lerna rush hatch pdm poetry uv tox nox ng forge
@@ -303,16 +294,10 @@ def is_check(command: shell.ShellCommand) -> bool:
     before_dashes = values[: values.index("--")] if "--" in values else values
     if any(_is_check_flag(value) for value in before_dashes):
         return True
-    letter = _TEST_OF_ARCHIVE.get(name)
-    if letter and values:
-        cluster = values[0] if name.endswith("tar") else ""
-        clusters = [value[1:] for value in values if re.fullmatch(r"-[A-Za-z]+", value)]
-        if any(letter in part for part in [*clusters, *([cluster] if cluster.isalpha() else [])]):
-            return name != "tar" or _tar_verb(command, values) == "listed"
     if _SUMS.fullmatch(name):
         return any(value in {"-c", "--check"} for value in values)
-    if name in {"7z", "7za", "7zz", "unrar"}:
-        return values[:1] == ["t"]
+    if name in _TESTED:
+        return _archive_verb(command) == ("listed" if name in _TARS else "tested")
     return _runs_tests(name, values)
 
 
