@@ -14,14 +14,12 @@ from operator import ne
 from typing import Final, Literal, NamedTuple
 
 from factbook import policy
-from factbook.gate import kin
 from factbook.gate.lexicon import TENSES_APART, tables
 from factbook.gate.reading import TextReading, read
 from factbook.gate.related_signs import Side, signs_of
 from factbook.gate.slots import of_a_series, same_people
 from factbook.language.reader.reading import NOT_MEANT, Clause, Reading
 from factbook.language.reader.relate import Chances, Relater
-from factbook.language.words import stem
 
 MAY_BE_OVER: Final = "may_be_over"  # the rule of what the network alone asks about
 REWORDED: Final = "reworded"  # the rule of what likely says the same
@@ -197,7 +195,7 @@ def _no_merge(older: tuple[Reading, TextReading], newer: tuple[Reading, TextRead
     clashes = tables().quantifier_clashes
     if not clashes.isdisjoint(product(old.quantifiers, new.quantifiers)):
         return "quantifier"
-    return "word" if _apart(_signs(old), _signs(new)) or _opposed(old, new) else ""
+    return "word" if _apart(_signs(old), _signs(new)) else ""
 
 
 def _known_to_rules(old: TextReading, new: TextReading) -> str:
@@ -216,15 +214,6 @@ def _known_to_rules(old: TextReading, new: TextReading) -> str:
 def _signs(text: TextReading) -> set[str]:
     """Return the words of a text that have no letter and no digit: its emoji."""
     return {key for key in text.keys if not any(map(str.isalnum, key))}
-
-
-def _opposed(old: TextReading, new: TextReading) -> bool:
-    """Say whether a word of each, which the other lacks, are opposites: quickly, slowly."""
-    first, second = set(old.written), set(new.written)
-    return any(
-        kin.opposed(stem(word), stem(other))
-        for word, other in product(first - second, second - first)
-    )
 
 
 def _no_end(older: Sequence[Clause], newer: Sequence[Clause]) -> str:
