@@ -8,7 +8,7 @@ from typing import Final
 
 from factbook.gate.lexicon import tables
 from factbook.gate.reading import TextReading, read
-from factbook.gate.trees import ClaimTree, tree_of
+from factbook.gate.trees import tree_of
 from factbook.language.words import stem, word_set
 
 # Words that make a claim hold one thing at a time: a place, a name, a person.
@@ -91,12 +91,12 @@ def _one_value(
 
 
 def of_a_series(old: TextReading, new: TextReading) -> bool:
-    """Say whether both are about things that a number or a name tells apart: widget 10, widget 11.
+    """Say whether both are about things that a number tells apart: widget 10, widget 11.
 
     "The" or "my" something is one thing all the same: "version 3 is the default". What a text
     claims may stand behind who says so: "the lease says that flat 3 ...".
     """
-    if _series(old, new) or _named_apart(old, new):
+    if _series(old, new):
         return True
     if not (old.numbered - new.numbered and new.numbered - old.numbered):
         return False  # most pairs need no tree
@@ -127,26 +127,6 @@ def _series(old: TextReading, new: TextReading) -> bool:
     return rest[0] != rest[1] or said_of_each
 
 
-def _named_apart(old: TextReading, new: TextReading) -> bool:
-    """Say whether both begin with one thing of other names and go on alike: "server alpha runs"."""
-    if min(len(old.order), len(new.order)) <= _NAMED or old.owned or new.owned:
-        return False
-    if any(text.places[:_NAMED] != (0, 1) for text in (old, new)):
-        return False
-    kinds = old.order[:_NAMED], new.order[:_NAMED]
-    same = [first == second for first, second in zip(*kinds, strict=True)]
-    if same != [True, False] or old.order[_NAMED] != new.order[_NAMED]:
-        return False
-    # "use dark mode" names no thing
-    return all(_begins_with_a_thing(tree_of(text.text)) for text in (old, new))
-
-
-def _begins_with_a_thing(tree: ClaimTree) -> bool:
-    begins = (token.pos for token in tree.tokens if token.pos not in ("DET", "PUNCT"))
-    return next(begins, "") in ("NOUN", "PROPN")
-
-
-_NAMED: Final = 2  # words of a thing and its name
 _IDENTIFIES: Final = re.compile(r"\b(?:is|are|was|were) (?:the|my|our|your|their|his|her)\b")
 
 
