@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
@@ -22,7 +22,6 @@ from factbook.gate.grounding import Grounding, Passage
 from factbook.gate.grounding.bound import unbound
 from factbook.gate.grounding.claim import shows_in_talk
 from factbook.gate.grounding.inverted import inverted
-from factbook.gate.paraphrase import rewritten
 from factbook.gate.scoring import Embed, Score, ground_claim, partly_supported, score
 from factbook.gate.type_rules import Exclusion, broken_rule
 from factbook.gate.type_sanity import is_nonsensical, reading_of
@@ -32,7 +31,6 @@ from factbook.language.words import word_set
 from factbook.model.memory_types import MemoryType, RefusedItem, RejectionReason, TypedClaim
 
 log: Final = logging.getLogger("factbook.model.memory_types")
-RETOLD: Final = 3  # ours: how often a claim is written anew; a conflict may hide another one
 SHOWN_CHARS: Final = 120  # ours: of a claim in a line of the log
 
 
@@ -135,7 +133,7 @@ def _grounding(
     pattern = claim.type is MemoryType.USER_PATTERN
     if pattern and shows_in_talk(claim.text):
         net = None  # what questions show the words' own rules read better (docs/grounding.md)
-    grounding = _grounded_or_retold(claim, passage, embed)
+    grounding = ground_claim(claim, passage, embed=embed)
     if grounding.grounded and (objection := _turned(claim, grounding, passage)):
         return grounding, objection
     if net is not None and passage.told_by_oneself:
@@ -178,25 +176,6 @@ def _turned(claim: TypedClaim, grounding: Grounding, passage: Passage) -> str:
 
 
 _STOPS: Final = " .!?\"'"  # that end a sentence and may be missing from a claim
-
-
-def _grounded_or_retold(claim: TypedClaim, passage: Passage, embed: Embed | None) -> Grounding:
-    """Hold a claim against its owner's words, and once more without its linking words."""
-    first = ground_claim(claim, passage, embed=embed)
-    if first.grounded:
-        return first
-    again = first
-    for _ in range(RETOLD):
-        text = rewritten(
-            claim.text, missing=again.missing, conflict=again.conflict, source=first.quote
-        )
-        if not text:
-            break
-        claim = replace(claim, text=text)
-        again = ground_claim(claim, passage)
-        if again.grounded:
-            return again
-    return first
 
 
 def _refusal(
