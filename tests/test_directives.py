@@ -528,17 +528,6 @@ def test_a_rule_holds_everywhere_where_it_says_so(
     assert {scope_of(fact.subject)[0] for fact in desk.facts} == {scope}
 
 
-def test_a_rule_with_or_without_idle_words_is_one(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for said in ("I'll start the worker myself", "I'll start a worker myself whenever needed"):
-        monkeypatch.setitem(RULES, said, ("rule", "project", 0.9))
-        desk.said(said)
-    desk.said("we went with Postgres")
-    assert Counter(fact.evidence_count for fact in desk.facts) == {2: 1, 1: 1}
-    desk.memory.store.check()
-
-
 def test_what_reads_as_anothers_for_long_gives_no_rule(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:

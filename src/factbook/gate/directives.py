@@ -20,7 +20,6 @@ from factbook.language.reader.relate import Relater
 
 _CHANGES: Final = frozenset({"number", "negation"})
 """Rules of `judge` by which the later of two rules is the earlier one changed."""
-_IDLE: Final = frozenset({"need", "necessari", "pleas", "whenev"})  # "whenever needed"
 _PLACES: Final = frozenset({"project", "repo", "repositori", "folder"})  # where rules hold
 
 
@@ -108,8 +107,8 @@ def stand(
         return judged
     given_before = _own(earlier)
     near = similarity >= policy.MERGE_SIMILARITY and not given and not given_before
-    alike = held.keys - _IDLE == said.keys - _IDLE and held.denied - _IDLE == said.denied - _IDLE
-    if near and alike and (held.values, held.denies) == (said.values, said.denies):
+    first, second = ((t.keys, t.denied, t.values, t.denies) for t in (held, said))
+    if near and first == second:
         return Judgement(Relation.SAME, "same_directive", "Both say the same in other words.")
     if given_before and given_before <= said.keys - said.denied - _own(later):
         return Judgement(
