@@ -20,6 +20,7 @@ from factbook.extract.keyed.contracts import (
     KeyedFact,
     plan_problem,
     plan_window,
+    redacted,
 )
 from factbook.extract.keyed.prompts import ask_messages
 from factbook.model.confidence import as_of
@@ -87,8 +88,7 @@ def ask_keys(
     asked = [redact(text) for text in asked]
     if plan is not None:
         # What a model has a secret from does not matter: it is not shown, and finds nothing.
-        texts = {name: value for name, value in plan if isinstance(value, str) and name != "intent"}
-        plan = plan.model_copy(update={name: redact(value) for name, value in texts.items()})
+        plan = redacted(plan, redact)
     answer = FactsAnswer()
     if plan is not None:
         answer = execute(context, plan, owner=owner, exclude_message=exclude_message, now=now)

@@ -24,6 +24,7 @@ from factbook.extract.keyed.contracts import (
     list_key_of,
     op_values,
     rank_of,
+    redacted,
 )
 from factbook.extract.keyed.grounded import op_objection
 from factbook.extract.keyed.mentions import Heard, locate
@@ -200,7 +201,7 @@ class _Telling:
         """Have operations proposed, check them, and apply them."""
         lists = lists_of(self.context.store, self.owner)
         try:
-            response = _redacted(self._proposed(lists), self.context.redact)
+            response = redacted(self._proposed(lists), self.context.redact)
         except ModelError as error:
             if error.kind is not ModelFailure.NOT_CONFIGURED:
                 tried = was_sent(error) and not is_endpoints(error, answered=True)
@@ -380,32 +381,6 @@ def _check_id(store: Store, uid: str, owner: str, said: str) -> None:
         raise UsageError(detail=f"the message id {uid} belongs to another message; give a new one")
 
 
-def _redacted(response: FactsOpsResponse, redact: Callable[[str], str]) -> FactsOpsResponse:
-    """Return what a model proposes without secrets, whatever it has them from."""
-
-    def safe(value: str | None) -> str | None:
-        return None if value is None else redact(value)
-
-    ops = [
-        op.model_copy(
-            update={
-                "fact_key": safe(op.fact_key),
-                "list_key": safe(op.list_key),
-                "value": safe(op.value),
-                "values": None if op.values is None else [redact(value) for value in op.values],
-            }
-        )
-        for op in response.ops
-    ]
-    return response.model_copy(
-        update={
-            "ops": ops,
-            "needs_clarification": [redact(question) for question in response.needs_clarification],
-            "notes": [redact(note) for note in response.notes],
-        }
-    )
-
-
 def apply_response(
     context: Context,
     response: FactsOpsResponse,
@@ -422,7 +397,7 @@ def apply_response(
     where nobody commands it (`by_command`), what its owner's words do not ask for is an error.
     """
     store, now = context.store, context.clock()
-    response = _redacted(response, context.redact)
+    response = redacted(response, context.redact)
     given = "; ".join(map(_words, response.ops))[: policy.PROMPT_CHARS] or "no operation"
     ops: list[Op] = []
     known = store.episode_ids([message_id])
@@ -519,48 +494,46 @@ def _op_steps(
     objection = op_objection(op, heard) if heard is not None else None
     if objection is not None:
         return [], objection
-    values: list[tuple[str, int, int]] = []
+    if list_key is None:
+        key, warning = normalize_fact_key(op.fact_key or "")
+        warnings += [warning] if warning else []
+        action = "unset" if op.op == "clear" else "set"
+    else:
+        key, action = list_key, _ACTIONS[op.op]
+    values: list[tuple[str, tuple[int, int]]] = []
     for raw in op_values(op):
         value, warning = normalize_fact_value(raw, list_key is not None)
-        if warning:
-            warnings.append(warning)
-        span = locate(value, text)
-        values.append((value, *(span or (0, len(text)))))
-    sure = 1.0 if op.confidence is None else op.confidence
-    whole = (0, len(text))
-
-    def step(action: str, key: str, located: tuple[str, int, int] | None, **more: Any) -> KeyStep:
-        value, start, end = located or ("", *whole)
-        return KeyStep(
+        warnings += [warning] if warning else []
+        values.append((value, locate(value, text) or (0, len(text))))
+    steps = [
+        KeyStep(
             action=action,
             key=key,
             value=value,
-            confidence=sure,
+            rank=rank_of(op),
+            from_rank=op.from_rank,
+            insert=op.op == "ranked_list_insert" or op.mode == "insert",
+            confidence=1.0 if op.confidence is None else op.confidence,
             start=start,
             end=end,
             number=number,
-            **more,
         )
+        for value, (start, end) in values or [("", (0, len(text)))]
+    ]
+    return steps, ""
 
-    first = values[0] if values else None
-    if op.op in ("set", "clear") and list_key is None:
-        key, warning = normalize_fact_key(op.fact_key or "")
-        if warning:
-            warnings.append(warning)
-        return [step("set" if op.op == "set" else "unset", key, first)], ""
-    assert list_key is not None
-    rank = rank_of(op)
-    if op.op in ("set", "ranked_list_set"):
-        return [step("rank", list_key, first, rank=rank, insert=op.mode == "insert")], ""
-    if op.op == "ranked_list_insert":
-        return [step("rank", list_key, first, rank=rank, insert=True)], ""
-    if op.op == "ranked_list_append":
-        return [step("append", list_key, located) for located in values], ""
-    if op.op == "ranked_list_move":
-        return [step("move", list_key, first, rank=rank, from_rank=op.from_rank)], ""
-    if op.op in ("ranked_list_remove", "clear"):
-        return [step("remove", list_key, first, rank=rank)], ""
-    return [step("clear", list_key, None)], ""
+
+_ACTIONS: Final = {
+    "set": "rank",
+    "clear": "remove",
+    "ranked_list_set": "rank",
+    "ranked_list_insert": "rank",
+    "ranked_list_append": "append",
+    "ranked_list_move": "move",
+    "ranked_list_remove": "remove",
+    "ranked_list_clear": "clear",
+}
+"""The step on a list that an operation is."""
 
 
 def lists_of(store: Store, owner: str) -> dict[str, dict[int, str]]:

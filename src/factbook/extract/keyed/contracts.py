@@ -7,10 +7,10 @@ What breaks the strict shapes makes the whole answer invalid. What only makes on
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, TypeVar
 
 from pydantic import Field, StringConstraints
 
@@ -107,6 +107,23 @@ class FactsQueryPlan(Strict):
     )
     limit: Annotated[int, Field(ge=1, le=policy.PAGE_MAX)] = policy.PLAN_LIMIT
     include_ranks: bool = True
+
+
+_Answer = TypeVar("_Answer", bound=Strict)
+
+
+def redacted(answer: _Answer, redact: Callable[[str], str]) -> _Answer:
+    """Return what a model answers without secrets, whatever it has them from."""
+
+    def safe(value: object) -> object:
+        if isinstance(value, list):
+            return [safe(part) for part in value]
+        if isinstance(value, Strict):
+            return redacted(value, redact)
+        return redact(value) if isinstance(value, str) else value
+
+    said = {name: safe(value) for name, value in answer if name not in ("op", "mode", "intent")}
+    return answer.model_copy(update=said)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
