@@ -56,6 +56,7 @@ from factbook.gate.type_sanity import (
 from factbook.gate.typed_claims import judge_typed
 from factbook.interests.relate import is_family
 from factbook.language.common_words import is_everyday, is_place
+from factbook.language.coordination import split_spoken_list
 from factbook.language.nouns import counted, is_plural, singular
 from factbook.language.reader.read import read as read_tree
 from factbook.language.reader.relate import RELATER
@@ -68,7 +69,6 @@ from factbook.model.keys import (
     normalize_fact_key,
     normalize_fact_value,
     normalize_topic,
-    split_spoken_list,
 )
 from factbook.model.memory_types import MemoryType, TypedClaim
 from factbook.recall import query

@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from factbook import policy
-from factbook.language.coordination import spoken_items
+from factbook.language.coordination import split_spoken_list, spoken_items
 from factbook.language.nouns import counted, is_plural
 from factbook.model.keys import (
     FAVORITES,
@@ -26,7 +26,6 @@ from factbook.model.keys import (
     normalize_fact_value,
     normalize_topic,
     split_rank_key,
-    split_spoken_list,
     topic_title,
 )
 

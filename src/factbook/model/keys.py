@@ -34,30 +34,8 @@ from functools import lru_cache
 from typing import Final
 
 from factbook import policy
-from factbook.language.coordination import QUOTES, SpokenItem, split_spoken_list, spoken_items
+from factbook.language.coordination import QUOTES
 from factbook.language.nouns import counted
-
-__all__ = [
-    "FAVORITES",
-    "TOPIC_CHARS",
-    "UNNAMED",
-    "SpokenItem",
-    "canonical_key",
-    "canonical_keys",
-    "canonical_list_key",
-    "canonical_rank_key",
-    "extract_topic_from_list_key",
-    "fold_value",
-    "names_something",
-    "normalize_fact_key",
-    "normalize_fact_value",
-    "normalize_topic",
-    "split_rank_key",
-    "split_spoken_list",
-    "spoken_items",
-    "topic_title",
-    "without_hidden",
-]
 
 FAVORITES: Final = "user.favorites"
 """What every ranked list stands under."""
