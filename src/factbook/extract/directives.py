@@ -8,12 +8,13 @@ from dataclasses import replace
 from typing import Final
 
 from factbook import policy
+from factbook.extract.keyed.wording import QUOTED
 from factbook.extract.ordered_rules import RULES, Ordered, ordered
 from factbook.extract.prompt_injection import TaintKind, taint, touching
 from factbook.extract.voice import blanked, in_layout, is_others
-from factbook.extract.whole_rules import led_to, whole
+from factbook.extract.whole_rules import ITEM, led_to, whole
 from factbook.language.reader.read import read
-from factbook.language.reader.reading import NOT_MEANT, Clause, Reader, Reading, Span, children
+from factbook.language.reader.reading import NOT_MEANT, Clause, Reader, Reading, Span
 from factbook.language.reader.tree import Tree
 from factbook.language.sentences import around
 from factbook.language.words import word_set
@@ -28,11 +29,9 @@ _ENDING: Final = "Gives up a rule or a decision that held"
 _FORGED: Final = frozenset({TaintKind.SPEECH, TaintKind.MEMORY, TaintKind.HIDDEN})
 """What is no owner's word even in their own message; an order is what a rule is."""
 _SUPPOSING: Final = frozenset({"if", "unless", "whether"})
-_ITEM: Final = re.compile(r"\s*(?:[-*+\u2022]|\d{1,3}[.)])\s")
 _LETTERS: Final = re.compile(r"\w+")
 _WORD: Final = re.compile(r"(?<!\S)\S*[A-Za-z0-9]\S*")  # of English, which alone is read
 _ASKED: Final = re.compile(r"[^.!?\n]*\?")
-_QUOTE: Final = re.compile(r"\"[^\"\n]*\"|“[^”\n]*”|`[^`\n]*`")
 _SPEAKERS: Final = frozenset({"i", "we", "you"})
 _REMINDING: Final = frozenset({"told", "asked"})
 _EVERYWHERE: Final = frozenset({"anywhere", "everywhere", "globally"})
@@ -76,7 +75,7 @@ def directives_in(
         if not any(order[0] <= one[0] < order[1] for _, _, order, _ in orders)
     ]
     placed += _ordered(tree, orders)
-    for at, end in _reminders(reading):
+    for at, end in _reminders(tree):
         # "I told you to use pnpm": what it reminds of is read as if it were said again
         if not is_others(reading, at, end, chance=policy.DIRECTIVE_FOREIGN):
             said = (read if reader is None else reader.read)(reading.text[at:end])
@@ -198,8 +197,8 @@ def _is_led_to_by_if(reading: Reading, at: int) -> bool:
     """Tell whether a place is in a list that a line ending in "if:" leads to."""
     lines = reading.text[:at].split("\n")
     above = (line.rstrip() for line in reversed(lines[:-1]))
-    lead = next((line for line in above if line and not _ITEM.match(line)), "")
-    if not _ITEM.match(lines[-1]) or not lead.endswith(":"):
+    lead = next((line for line in above if line and not ITEM.match(line)), "")
+    if not ITEM.match(lines[-1]) or not lead.endswith(":"):
         return False
     last = [t for t in reading.tokens if t.end <= at and t.begin < reading.text.rfind(":", 0, at)]
     return any(token.text.lower() in _SUPPOSING for token in last[-1:])
@@ -220,19 +219,19 @@ def is_copied(text: str, place: tuple[int, int], reply: str) -> bool:
     )
 
 
-def _reminders(reading: Reading) -> Iterator[tuple[int, int]]:
+def _reminders(tree: Tree) -> Iterator[tuple[int, int]]:
     """Yield where a text says what its writer told the agent to do."""
-    below = children(reading.tokens)
-    for n, token in enumerate(reading.tokens):
-        mine = [reading.tokens[k] for k in below[n]]
-        me = any(t.relation == "nsubj" and t.text.lower() == "i" for t in mine)
-        if not me or token.text.lower() not in _REMINDING:
+    for n, token in enumerate(tree.tokens):
+        if tree.lower[n] not in _REMINDING or not any(
+            tree.lower[k] == "i" for k in tree.of(n, "nsubj")
+        ):
             continue
-        for k in below[n]:
-            marked = [d for d in below[k] if reading.tokens[d].text.lower() == "to"]
-            if reading.tokens[k].pos == "VERB" and marked and max(marked) == k - 1 > n:
-                stop = next((at[1] for at in reading.sentences if at[0] <= token.begin < at[1]), 0)
-                said = [t for t in reading.tokens[k:] if t.end <= stop and t.pos != "PUNCT"]
+        places = tree.reading.sentences
+        stop = next((end for begin, end in places if begin <= token.begin < end), 0)
+        for k in tree.below[n]:
+            marked = [d for d in tree.below[k] if tree.lower[d] == "to"]
+            if tree.tokens[k].pos == "VERB" and marked and max(marked) == k - 1 > n:
+                said = [t for t in tree.tokens[k:] if t.end <= stop and t.pos != "PUNCT"]
                 if said:
                     yield said[0].begin, said[-1].end
 
@@ -261,13 +260,13 @@ def is_unsaid(reading: Reading, begin: int, end: int, *, foreign: float = 0.0) -
 def _is_question(reading: Reading, clause: Clause) -> bool:
     """Tell whether what reads as a question is marked as one; else it is as often a terse rule."""
     near = (at for at in reading.sentences if at[0] < clause.end and clause.begin < at[1])
-    return any("?" in _QUOTE.sub("", reading.text[begin:end]) for begin, end in near)
+    return any("?" in QUOTED.sub("", reading.text[begin:end]) for begin, end in near)
 
 
 def _quotes(reading: Reading, clause: Clause, at: int) -> bool:
     """Tell whether a clause is its writer's own, with a quote in it: never ask "shall I?"."""
     said = reading.text[clause.begin : clause.end]
-    quote = _QUOTE.search(said)
+    quote = QUOTED.search(said)
     if quote is None or quote.start() < max(1, at - clause.begin + 1):
         return False
     own = reading.tokens[clause.first : clause.last]

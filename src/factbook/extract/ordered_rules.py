@@ -7,11 +7,11 @@ these stand orders that say themselves from when on they hold ("next time, ...")
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from factbook.extract.keyed.told import NEGATIONS
+from factbook.extract.whole_rules import ITEM
 from factbook.language.reader.tree import Tree
 from factbook.language.sentences import Span as Sentence
 from factbook.language.sentences import sentences
@@ -40,7 +40,6 @@ _LATER: Final = (
     ("going", "forward"),
 )
 _DO: Final = frozenset({"do", "don't", "dont"})
-_ITEM: Final = re.compile(r"[ \t]*(?:[-*+\u2022]|\d{1,3}[.)])[ \t]+(?=\S)")
 _LED: Final = 4  # words before "next time", as "no, and also"
 _BACK: Final = 2  # sentences before an order that "this" may be
 
@@ -195,11 +194,11 @@ def _is_to_do(tree: Tree, n: int, last: int) -> bool:
 def _items(text: str, below: Sequence[Sentence], order: tuple[int, int]) -> list[Ordered]:
     """Return the items of the list that stands right below an order, which is none itself."""
     found: list[Ordered] = []
-    if _ITEM.match(text, order[0]):
+    if ITEM.match(text, order[0]):
         return found
     end = order[1]
     for place in below:
-        item = _ITEM.match(text, place.start)
+        item = ITEM.match(text, place.start)
         if text[end : place.start].strip(" \t\r\n.:") or not item:
             break
         found.append(Ordered(item.end(), place.end, order, sure=True))

@@ -28,7 +28,8 @@ _REASONS: Final = word_set("as because cause cos since")
 _BACK: Final = word_set("this that it its it's these those they them thats that's")
 _NO: Final = word_set("no nope nah not never dont don't")
 _ALSO: Final = word_set("also")
-_ITEM: Final = re.compile(r"(?:[-*+\u2022]|\d{1,3}[.)])\s+")
+ITEM: Final = re.compile(r"[ \t]*(?:[-*+\u2022]|\d{1,3}[.)])[ \t]+")
+"""What stands before an item of a list."""
 _STOPS: Final = frozenset(",;:.!?…–—-")
 _TRAILING: Final = JOINING - {"punct"}
 _PAIRS: Final = {")": "(", "]": "[", '"': '"', "`": "`", "”": "“"}
@@ -162,7 +163,7 @@ def _led_to(tree: Tree, first: int, last: int, begin: int) -> int:
             break
         at += 1
     start = tree.tokens[at].begin
-    item = _ITEM.match(text, start)
+    item = ITEM.match(text, start)
     return item.end() if item else start
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from factbook import policy
 from factbook.extract.choices import Choice, answers_in, asks_back, chosen, chosen_anew, may_choose
-from factbook.extract.prompt_injection import TaintKind, taint, touching
+from factbook.extract.directives import is_forged
 from factbook.model.directives import DECISION, OFFERED, PROJECT, subject_of
 from factbook.model.facts import Candidate, EpisodeKind, FactKind, StoredEpisode
 from factbook.model.ops import Op, SupersedeFact
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 CHOICE: Final = "choice"
 _METHOD: Final = "Chosen by its owner of what an assistant offered"
 _OFFERED_METHOD: Final = "Offered by an assistant, and chosen"
-_FORGED: Final = frozenset({TaintKind.SPEECH, TaintKind.MEMORY, TaintKind.HIDDEN})
 _BEFORE: Final = 8  # ours: messages of the session that are looked at for the last reply
 
 Write = Callable[[Sequence[Op]], object]
@@ -53,8 +52,7 @@ def choose(context: Context, episode: StoredEpisode, said: str, write: Write) ->
         choice, reply = _changed(context, episode, said, reply)
     if reply is None or choice is None:
         return
-    forged = [piece for piece in taint(reply.text) if piece.kind in _FORGED]
-    if touching(forged, *choice.offered) is None:
+    if not is_forged(reply.text, *choice.offered):
         _keep(context, choice, episode, reply, write)
 
 
