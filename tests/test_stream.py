@@ -157,9 +157,11 @@ def test_newer_work_replaces_what_has_not_begun(owner: Owner, stream: PassiveStr
 def test_what_was_found_for_an_older_turn_is_dropped(owner: Owner, stream: PassiveStream) -> None:
     stream.sync_turn(user("one"))
     settled(stream, 1)
-    found = stream.take_prefetched(5)
+    stream.close()
+    stream.sync_turn(user("two"))
+    found = stream.take_prefetched()
     assert (found.state, found.memories) == (StreamState.STALE, ())
-    assert stream.take_prefetched(5).state is StreamState.STALE
+    assert stream.take_prefetched().state is StreamState.STALE
     assert stream.stats.stale == 1
 
 
@@ -269,7 +271,7 @@ def test_what_settles_comes_after_the_answer_and_may_write(owner: Owner) -> None
             stream.sync_turn(user(f"turn {n}"))
             waits_for(lambda n=n: len(done) == n and not stream.searching)  # type: ignore[misc]
             assert stream.take_prefetched().state is StreamState.READY
-        stream.prefetch("asked")
+        stream.retrieve_memories_async([user("asked")])
         waits_for(lambda: len(done) == 4)
     assert [asked for asked, _ in done] == [1, 2, 3, 4]
     assert {name for _, name in done} == owner.threads
@@ -315,20 +317,6 @@ def test_closing_settles_what_is_left_and_a_failure_is_told_once(
         caplog.clear()
 
 
-def test_refresh_after_a_write_keeps_the_next_turn_supplied(
-    owner: Owner, stream: PassiveStream
-) -> None:
-    assert not stream.refresh()
-    stream.sync_turn(user("one"))
-    settled(stream, 1)
-    assert not stream.refresh()
-    owner.generation += 1
-    assert stream.refresh()
-    settled(stream, 2)
-    found = stream.take_prefetched()
-    assert (found.state, found.generation) == (StreamState.READY, 2)
-
-
 def test_an_error_is_kept_logged_once_and_not_an_empty_result(
     owner: Owner, stream: PassiveStream, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -358,8 +346,6 @@ def test_a_store_that_cannot_be_asked_does_not_break_the_turn(owner: Owner) -> N
         stream.sync_turn(user("one"))
         settled(stream, 1)
         assert stream.take_prefetched().state is StreamState.FAILED
-        assert not stream.refresh()
-        assert stream.prefetch("one").state is StreamState.FAILED
         assert isinstance(stream.last_error, StoreLocked)
 
 
@@ -368,17 +354,6 @@ def test_nothing_found_is_a_state_of_its_own(stream: PassiveStream) -> None:
     settled(stream, 1)
     assert stream.take_prefetched().state is StreamState.EMPTY
     assert stream.stats.empty == 1
-
-
-def test_the_same_turn_twice_is_searched_once(owner: Owner, stream: PassiveStream) -> None:
-    assert stream.sync_turn(user("one"), number=7)
-    assert not stream.sync_turn(user("one"), number=7)
-    assert not stream.sync_turn(user("late"), number=3)
-    settled(stream, 1)
-    assert stream.sync_turn(user("one, mended"), number=7)
-    settled(stream, 2)
-    assert owner.asked[-1] == ["one, mended"]
-    assert stream.take_prefetched().turn == 8
 
 
 @pytest.mark.parametrize("text", ["", "   \n", "\t"])
@@ -413,13 +388,8 @@ def test_switched_off_nothing_is_searched(owner: Owner) -> None:
     with owner.stream(enabled=False) as stream:
         assert not stream.sync_turn(user("one"))
         assert stream.take_prefetched().state is StreamState.OFF
-        assert stream.prefetch("one").state is StreamState.OFF
         assert stream.stats.off == 1
-        stream.enabled = True
-        assert stream.sync_turn(user("two"))
-        settled(stream, 1)
-        assert stream.take_prefetched().state is StreamState.READY
-    assert owner.asked == [["one", "two"]]
+    assert owner.asked == []
 
 
 def test_the_arms_of_an_ab_test() -> None:
@@ -431,31 +401,6 @@ def test_the_arms_of_an_ab_test() -> None:
     assert not any(in_stream(one, 0.0) for one in sessions)
     with pytest.raises(UsageError, match="share"):
         in_stream("x", float("nan"))
-    chosen = Owner().stream(share=0.5, session=half[0])
-    assert chosen.enabled
-
-
-def test_prefetch_blocks_and_uses_what_was_queued(owner: Owner, stream: PassiveStream) -> None:
-    found = stream.prefetch("tea")
-    assert (found.state, texts(found)) == (StreamState.READY, ["tea"])
-    assert stream.take_prefetched().state is StreamState.NONE  # the cache of the turn is left alone
-    assert stream.queue_prefetch("coffee")
-    settled(stream, 1)
-    assert texts(stream.prefetch("coffee")) == ["coffee"]
-    assert texts(stream.take_prefetched()) == ["coffee"]
-    assert len(owner.asked) == 2
-    owner.generation += 1
-    assert texts(stream.prefetch("coffee")) == ["coffee"]
-    assert len(owner.asked) == 3
-
-
-def test_prefetch_that_takes_too_long_or_fails(owner: Owner, stream: PassiveStream) -> None:
-    owner.gate.clear()
-    assert stream.prefetch("tea", timeout=0.01).state is StreamState.LATE
-    owner.gate.set()
-    owner.error = ValueError("bad vector")
-    found = stream.prefetch("tea")
-    assert (found.state, found.error) == (StreamState.FAILED, "ValueError: bad vector")
 
 
 def test_the_seeds_own_names(owner: Owner, stream: PassiveStream) -> None:
@@ -489,13 +434,12 @@ def test_one_thread_and_close_ends_it(owner: Owner) -> None:
     stream = owner.stream()
     for n in range(20):
         stream.sync_turn(user(f"turn {n}"))
-    stream.prefetch("x")
+    stream.retrieve_memories_async([user("x")]).result(LONG)
     assert len(owner.threads) == 1
     stream.close()
     stream.close()
     assert not [one for one in threading.enumerate() if one.name in owner.threads]
     assert not stream.sync_turn(user("after"))
-    assert stream.prefetch("x").state is StreamState.NONE
     with pytest.raises(UsageError, match="closed"):
         stream.retrieve_memories_async([user("x")])
     assert stream.take_prefetched().state is not StreamState.FAILED
@@ -525,17 +469,7 @@ def test_a_turn_takes_less_than_five_milliseconds_of_work(stream: PassiveStream)
     assert sorted(spent)[int(0.99 * len(spent))] < 0.005
 
 
-def test_statistics_of_latency(stream: PassiveStream) -> None:
-    assert stream.stats.latency_p50_ms is None
-    stream.sync_turn(user("one"))
-    settled(stream, 1)
-    stats = stream.stats
-    assert stats.latency_p50_ms is not None
-    assert stats.latency_p99_ms is not None
-    assert 0 <= stats.latency_p50_ms <= stats.latency_p99_ms
-
-
-@given(st.lists(st.sampled_from(["turn", "write", "take", "refresh", "prefetch", "skip"])))
+@given(st.lists(st.sampled_from(["turn", "write", "take", "queue", "skip"])))
 @settings(max_examples=50, deadline=None)
 def test_memories_are_always_of_this_turn_and_hold_in_this_generation(steps: list[str]) -> None:
     owner, turn = Owner(), 0
@@ -553,17 +487,15 @@ def test_memories_are_always_of_this_turn_and_hold_in_this_generation(steps: lis
         for step in steps:
             if step == "turn":
                 turn += 1
-                stream.sync_turn(user(f"turn {turn}"), number=turn)
+                stream.sync_turn(user(f"turn {turn}"))
             elif step == "skip":
-                turn += 1  # a turn that the stream was not told of
+                stream.sync_turn(user(""))  # what was found was for another turn
             elif step == "write":
                 owner.generation += 1
-            elif step == "refresh":
-                stream.refresh()
-            elif step == "prefetch":
-                stream.prefetch("x")
+            elif step == "queue":
+                stream.queue_prefetch(f"turn {turn}")
             else:
-                found = stream.take_prefetched(turn + 1)
+                found = stream.take_prefetched()
                 if found.state is StreamState.READY:
                     assert texts(found) == [f"turn {turn} at {owner.generation}"]
                 else:

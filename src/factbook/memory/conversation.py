@@ -52,7 +52,7 @@ from factbook.recall.diversity import diversity_score
 from factbook.recall.executor import Beside
 from factbook.recall.modes import TwoModes
 from factbook.recall.plan import Turn
-from factbook.recall.prefetch import PassiveStream, StreamState
+from factbook.recall.prefetch import PassiveStream, StreamState, in_stream
 from factbook.recall.understood import counted_in_words
 from factbook.recall.usage_feedback import resolved, uses
 from factbook.redaction.base import last_question
@@ -311,8 +311,7 @@ class Conversation:
                     failed=self._home.count_failure,
                     generation=self._generation,
                     clock=self._context.clock,
-                    share=self._share,
-                    session=self.session,
+                    enabled=in_stream(self.session, self._share),
                 )
             return self._stream
 

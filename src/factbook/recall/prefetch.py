@@ -25,7 +25,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
@@ -39,7 +39,6 @@ _log = logging.getLogger(__name__)
 RECENT_TURNS: Final = 2  # origins 001.3: get_recent_turns(count=2)
 KEPT_TURNS: Final = 8  # ended turns that are remembered
 MESSAGE_CHARS: Final = 4_000  # of one message that is searched with: its beginning and its end
-LATENCIES: Final = 1_000  # the newest so many are kept
 
 
 class StreamState(StrEnum):
@@ -82,8 +81,6 @@ class StreamStats:
     errors: int = 0  # searches that failed, and turns that could not look
     none: int = 0  # turns without a search
     off: int = 0  # turns while the stream was off
-    latency_p50_ms: float | None = None  # of the newest searches
-    latency_p99_ms: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +88,6 @@ class _Work:
     turn: int  # the turn that it is for
     messages: tuple[Turn, ...]
     began: float  # when the turn before ended, as the timer has it
-    query: str | None = None  # asked for by `queue_prefetch`
 
 
 def in_stream(session: str, share: float) -> bool:
@@ -119,13 +115,10 @@ class PassiveStream:
         generation: Callable[[], int],
         clock: Callable[[], Millis],
         enabled: bool = True,
-        share: float = 1.0,
-        session: str = "",
         prepare: Callable[[], object] | None = None,
         settle: Callable[[PassiveStream], object] | None = None,
         release: Callable[[], object] | None = None,
         failed: Callable[[BaseException], object] | None = None,
-        timer: Callable[[], float] = time.perf_counter,
     ) -> None:
         """Take what the stream works with.
 
@@ -136,8 +129,8 @@ class PassiveStream:
         the stream is closed. `failed` is told the error of each search that failed, and of each
         turn that could not look, in the thread where it did. `generation` moves with every write
         that may make what was found untrue; where it has moved, `still` returns what holds now of
-        what was found. Both are asked in the turn: they must be cheap and wait for no writer. With
-        `share` below 1, only sessions that `in_stream` chooses have the stream (an A/B test).
+        what was found. Both are asked in the turn: they must be cheap and wait for no writer. One
+        that is not `enabled` searches nothing (`in_stream` chooses the arms of an A/B test).
         """
         self._search = search
         self._still = still
@@ -148,23 +141,20 @@ class PassiveStream:
         self._on_failure = failed
         self._generation = generation
         self._clock = clock
-        self._timer = timer
-        self._enabled = enabled and in_stream(session, share)
+        self._enabled = enabled
         self._lock = threading.RLock()  # a search may end while its start still holds it
         self._pool: ThreadPoolExecutor | None = None
         self._futures: set[Future[Streamed]] = set()
         self._closed = False
         self._running: _Work | None = None
         self._waiting: _Work | None = None
-        self._turns: deque[tuple[int, tuple[Turn, ...]]] = deque(maxlen=KEPT_TURNS)
+        self._ended_turns = 0
+        self._turns: deque[tuple[Turn, ...]] = deque(maxlen=KEPT_TURNS)
         self._cached: Streamed | None = None
-        self._cached_query: str | None = None
         self._taken: Streamed | None = None
-        self._last_work: _Work | None = None
         self._last_error: BaseException | None = None
         self._logged: set[str] = set()
         self._counts: dict[str, int] = {}
-        self._latencies: deque[float] = deque(maxlen=LATENCIES)
 
     def __enter__(self) -> PassiveStream:
         return self
@@ -177,13 +167,6 @@ class PassiveStream:
         """Tell whether memories are streamed."""
         return self._enabled
 
-    @enabled.setter
-    def enabled(self, value: bool) -> None:
-        with self._lock:
-            self._enabled = value
-            if not value:
-                self._waiting = None
-
     @property
     def last_error(self) -> BaseException | None:
         """The error of the newest search that ended, or None where it ended well."""
@@ -193,13 +176,7 @@ class PassiveStream:
     def stats(self) -> StreamStats:
         """The counts until now."""
         with self._lock:
-            ordered = sorted(self._latencies)
-            counts = dict(self._counts)
-        return StreamStats(
-            **counts,
-            latency_p50_ms=_quantile(ordered, 0.5),
-            latency_p99_ms=_quantile(ordered, 0.99),
-        )
+            return StreamStats(**self._counts)
 
     @property
     def searching(self) -> bool:
@@ -210,22 +187,25 @@ class PassiveStream:
         """Return the messages of the last `count` turns that ended, oldest first."""
         with self._lock:
             ended = list(self._turns)[-count:] if count > 0 else []
-        return [message for _, messages in ended for message in messages]
+        return [message for messages in ended for message in messages]
 
-    def take_prefetched(self, turn: int | None = None) -> Streamed:
-        """Return what is there for a turn, by default the one after the last that ended.
+    def take_prefetched(self) -> Streamed:
+        """Return what is there for the turn after the last that ended.
 
         Never waits for a search. Asked again for the same turn, it gives what has come since then;
         the turn is counted once, by the best that it got.
         """
-        generation, failure = self._generation_now()
+        generation, failed = 0, None
+        if self._enabled:
+            try:
+                generation = self._generation()
+            except FactbookError as error:  # the store is locked or gone: a turn must go on
+                self._count_failure(error)
+                failed = error
         with self._lock:
-            wanted = self._next_turn() if turn is None else turn
-            if failure is None:
-                streamed = self._look(wanted, generation)
-            else:
-                streamed = replace(failure, turn=wanted)
-            before = self._taken if self._taken and self._taken.turn == wanted else None
+            turn = self._next_turn()
+            streamed = self._failure(turn, failed) if failed else self._look(turn, generation)
+            before = self._taken if self._taken and self._taken.turn == turn else None
             if before is None:
                 self._count(streamed.state)
             elif before.state is not streamed.state:
@@ -233,16 +213,6 @@ class PassiveStream:
                 self._count(streamed.state)
             self._taken = streamed
             return streamed
-
-    def _generation_now(self) -> tuple[int, Streamed | None]:
-        """Return (the generation, None), or (0, what the turn sees where it cannot be read)."""
-        if not self._enabled:
-            return 0, None
-        try:
-            return self._generation(), None
-        except FactbookError as error:  # the store is locked or gone: a turn must go on
-            self._count_failure(error)
-            return 0, self._failure(0, error)
 
     def _look(self, turn: int, generation: int) -> Streamed:
         if not self._enabled:
@@ -254,12 +224,7 @@ class PassiveStream:
             return cached
         if any(work is not None and work.turn == turn for work in (self._running, self._waiting)):
             return Streamed(state=StreamState.LATE, turn=turn)
-        taken = self._taken
-        if taken is not None and taken.turn == turn and taken.state is StreamState.STALE:
-            return taken
         if cached is not None:
-            if cached.turn < turn:
-                self._cached = None
             return Streamed(state=StreamState.STALE, turn=turn, generation=cached.generation)
         return Streamed(state=StreamState.NONE, turn=turn)
 
@@ -267,7 +232,7 @@ class PassiveStream:
         """Return what still holds of what was found; what does not is not kept either."""
         try:
             memories = tuple(self._still(cached.memories))
-        except FactbookError as error:  # as in `_generation_now`; the next look may succeed
+        except FactbookError as error:  # as where a turn begins; the next look may succeed
             self._count_failure(error)
             return self._failure(cached.turn, error)
         state = StreamState.READY if memories else StreamState.EMPTY
@@ -276,28 +241,21 @@ class PassiveStream:
         self._cached = streamed
         return streamed
 
-    def sync_turn(self, turns: Turn | Sequence[Turn], *, number: int | None = None) -> bool:
+    def sync_turn(self, turns: Turn | Sequence[Turn]) -> bool:
         """Say that a turn has ended with these messages, and queue the search for the next one.
 
-        Returns whether a search was queued: not for turns without any text, for one that ended
-        before with the same messages, and for one older than the last.
+        Returns whether a search was queued: not for turns without any text.
         """
         messages = (turns,) if isinstance(turns, Turn) else tuple(turns)
-        began = self._timer()
+        began = time.perf_counter()
         with self._lock:
-            ended = self._next_turn() if number is None else number
-            if self._turns and ended < self._turns[-1][0]:
-                return False
-            if self._turns and ended == self._turns[-1][0]:
-                if self._turns[-1][1] == messages:
-                    return False
-                self._turns.pop()
-            self._turns.append((ended, messages))
+            self._ended_turns += 1
+            self._turns.append(messages)
             recent = tuple(_bounded(turn) for turn in self.get_recent_turns() if turn.text.strip())
             if not recent:
                 self._cached = None  # it was for another turn
                 return False
-            return self._queue(_Work(turn=ended + 1, messages=recent, began=began))
+            return self._queue(_Work(turn=self._next_turn(), messages=recent, began=began))
 
     def handle_turn(self, user_input: str, respond: Callable[[str, Streamed], str]) -> str:
         """Run a whole turn: take what is ready, let `respond` answer with it, and sync the turn.
@@ -313,64 +271,14 @@ class PassiveStream:
         )
         return answer
 
-    def refresh(self) -> bool:
-        """Search again for the next turn if memory was written to since; call it after a write."""
-        generation, failure = self._generation_now()
-        if failure is not None:
-            return False
-        with self._lock:
-            work, cached = self._last_work, self._cached
-            if work is None or cached is None or cached.turn != work.turn:
-                return False  # nothing was found yet: the search will see the write
-            if cached.generation == generation:
-                return False
-            return self._queue(replace(work, began=self._timer()))
-
     def queue_prefetch(self, query: str) -> bool:
         """Queue a search with a text of one's own for the next turn; return whether it was."""
-        began = self._timer()
+        began = time.perf_counter()
         with self._lock:
             if not query.strip():
                 return False
             message = _bounded(Turn(role=Role.USER, text=query))
-            return self._queue(
-                _Work(turn=self._next_turn(), messages=(message,), began=began, query=query)
-            )
-
-    def prefetch(self, query: str, *, timeout: float | None = None) -> Streamed:
-        """Return what a search with this text finds; blocks, unless it was queued and is ready.
-
-        The states are those of `take_prefetched`: `failed` with the error, `late` after `timeout`
-        seconds. It
-        waits for a search that has begun, and leaves the cache of the next turn as it is.
-        """
-        if not self._enabled:
-            return Streamed(state=StreamState.OFF, turn=self._next_turn())
-        generation, failure = self._generation_now()
-        if failure is not None:
-            return replace(failure, turn=self._next_turn())
-        with self._lock:
-            turn, cached = self._next_turn(), self._cached
-            if (
-                cached is not None
-                and self._cached_query == query
-                and (cached.turn, cached.generation) == (turn, generation)
-            ):
-                return cached
-            if self._closed or not query.strip():
-                return Streamed(state=StreamState.NONE, turn=turn)
-            message = _bounded(Turn(role=Role.USER, text=query))
-            work = _Work(turn=turn, messages=(message,), began=self._timer(), query=query)
-            future = self._submit(work)
-            future.add_done_callback(lambda _: self._settle_soon())
-        try:
-            # `exception` waits as `result` does, and hands an error over instead of raising it.
-            error = future.exception(timeout)
-        except TimeoutError:
-            return Streamed(state=StreamState.LATE, turn=turn)
-        except CancelledError:  # closed meanwhile
-            return Streamed(state=StreamState.NONE, turn=turn)
-        return future.result() if error is None else self._failure(turn, error)
+            return self._queue(_Work(turn=self._next_turn(), messages=(message,), began=began))
 
     def retrieve_memories_async(self, turns: Sequence[Turn]) -> Future[Streamed]:
         """Search with these messages in the stream's thread; the future has what was found.
@@ -382,7 +290,7 @@ class PassiveStream:
             if self._closed:
                 raise UsageError(detail="the passive stream is closed; open another one.")
             messages = tuple(_bounded(turn) for turn in turns if turn.text.strip())
-            work = _Work(turn=self._next_turn(), messages=messages, began=self._timer())
+            work = _Work(turn=self._next_turn(), messages=messages, began=time.perf_counter())
             future = self._submit(work)
             future.add_done_callback(lambda _: self._settle_soon())
             return future
@@ -391,7 +299,7 @@ class PassiveStream:
         """Keep what was found for the turn that it is for; newer replaces older, never reversed."""
         with self._lock:
             if self._cached is None or self._cached.turn <= streamed.turn:
-                self._cached, self._cached_query = streamed, None
+                self._cached = streamed
 
     def close(self) -> None:
         """Drop what has not begun, wait for the search that has, and end the thread."""
@@ -411,14 +319,13 @@ class PassiveStream:
                 released.result()
 
     def _next_turn(self) -> int:
-        return self._turns[-1][0] + 1 if self._turns else 1
+        return self._ended_turns + 1
 
     def _queue(self, work: _Work) -> bool:
         """Start a search, or let it wait for the one that runs; the lock is held."""
         if not self._enabled or self._closed:
             return False
         self._count("queued")
-        self._last_work = work
         if self._running is not None:
             if self._waiting is not None:
                 self._count("replaced")
@@ -456,7 +363,7 @@ class PassiveStream:
             memories=memories,
             generation=generation,
             ready_at=self._clock(),
-            latency_ms=(self._timer() - work.began) * 1000,
+            latency_ms=(time.perf_counter() - work.began) * 1000,
         )
 
     def _ended(self, work: _Work, done: Future[Streamed]) -> None:
@@ -471,12 +378,10 @@ class PassiveStream:
             self._running = None
             if streamed is not None:
                 self._count("searched")
-                if streamed.latency_ms is not None:
-                    self._latencies.append(streamed.latency_ms)
                 if error is None:
                     self._last_error = None
                 if self._cached is None or self._cached.turn <= streamed.turn:
-                    self._cached, self._cached_query = streamed, work.query
+                    self._cached = streamed
             waiting, self._waiting = self._waiting, None
             if waiting is not None and not self._closed:
                 self._start(waiting)
@@ -535,7 +440,3 @@ def _bounded(turn: Turn) -> Turn:
     head = text[:half].rpartition(" ")[0] or text[:half]
     tail = text[-half:].partition(" ")[2] or text[-half:]
     return replace(turn, text=f"{head}\n{tail}")
-
-
-def _quantile(ordered: Sequence[float], share: float) -> float | None:
-    return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else None
