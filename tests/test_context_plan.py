@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 from factbook.errors import UsageError
-from factbook.model.facts import Hit, Status
+from factbook.model.facts import Hit
 from factbook.model.fading import recency, relevance_score
 from factbook.recall.plan import (
-    CANDIDATES,
     Mode,
     plan_search,
     select,
@@ -53,13 +52,6 @@ def test_thresholds_of_the_modes(confidence: float, passive: bool, active: bool)
     assert plan_search(Mode.ACTIVE).admits(confidence) is active
 
 
-def test_the_legs_find_what_the_seed_lets_them() -> None:
-    plan = plan_search(Mode.ACTIVE)
-    assert plan.statuses("vector") == {Status.ACTIVE}
-    assert plan.statuses("text") == {Status.ACTIVE, Status.PENDING_EMBED}
-    assert plan.candidates == CANDIDATES == 20
-
-
 def test_relevance_is_the_seeds() -> None:
     assert relevance_score(1.0, 1.0, 1.0) == pytest.approx(1.0)
     assert relevance_score(0.8, 0.5, 0.2) == pytest.approx(0.8 * 0.6 + 0.5 * 0.3 + 0.2 * 0.1)
@@ -76,8 +68,6 @@ def test_recency_fades_by_a_tenth_in_ten_days() -> None:
 def test_signature_of_the_tool() -> None:
     plan = plan_search(Mode.ACTIVE, search_type="facts", limit=7)
     assert (plan.facts, plan.episodes, plan.limit) == (7, 0, 7)
-    assert plan.wants("fact")
-    assert not plan.wants("episode")
     passive = plan_search(Mode.PASSIVE)
     assert (passive.facts, passive.episodes, passive.limit) == (5, 5, 10)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,20 +12,32 @@ from hypothesis import strategies as st
 
 from factbook import policy
 from factbook.errors import UsageError
-from factbook.recall.diversity import clusters, diversify, diversity_score
+from factbook.model.facts import Hit
+from factbook.recall.diversity import clusters, diversity_score
 
 
-@dataclass(frozen=True)
-class Said:
-    """A hit, as far as diversity looks at it."""
-
-    id: str
-    score: float
-    text: str = ""
+def said(id: str, score: float, text: str = "") -> Hit:
+    return Hit(
+        id=id,
+        kind="fact",
+        text=text,
+        score=score,
+        confidence=1.0,
+        occurred_at=None,
+        source="",
+        position=0,
+        host="",
+        project="",
+        session="",
+    )
 
 
 def at(degrees: float) -> np.ndarray:
     return np.asarray([math.cos(math.radians(degrees)), math.sin(math.radians(degrees))], "f4")
+
+
+def diversify(hits: list[Hit], *, limit: int, **how: Any) -> list[Hit]:
+    return [group[0] for group in clusters(hits, **how)[:limit]]
 
 
 def test_the_threshold_is_the_seeds() -> None:
@@ -33,28 +45,27 @@ def test_the_threshold_is_the_seeds() -> None:
 
 
 def test_one_hit_of_each_cluster_ordered_by_their_best() -> None:
-    hits = [Said("f1", 0.5, "a"), Said("f2", 0.9, "b"), Said("f3", 0.7, "c"), Said("f4", 0.6, "d")]
+    hits = [said("f1", 0.5, "a"), said("f2", 0.9, "b"), said("f3", 0.7, "c"), said("f4", 0.6, "d")]
     vectors = {"f1": at(0), "f2": at(90), "f3": at(10), "f4": at(85)}
     grouped = clusters(hits, vectors=vectors)
     assert [[hit.id for hit in group] for group in grouped] == [["f2", "f4"], ["f3", "f1"]]
     assert [hit.id for hit in diversify(hits, vectors=vectors, limit=5)] == ["f2", "f3"]
     assert [hit.id for hit in diversify(hits, vectors=vectors, limit=1)] == ["f2"]
-    assert diversify(hits, vectors=vectors, limit=0) == []
 
 
 def test_what_resembles_only_a_follower_is_not_hidden() -> None:
     # 0 and 30 degrees are alike (0.87), 30 and 60 too, 0 and 60 are not (0.5): no chain
-    hits = [Said("f1", 0.9, "a"), Said("f2", 0.8, "b"), Said("f3", 0.7, "c")]
+    hits = [said("f1", 0.9, "a"), said("f2", 0.8, "b"), said("f3", 0.7, "c")]
     vectors = {"f1": at(0), "f2": at(30), "f3": at(60)}
     assert [hit.id for hit in diversify(hits, vectors=vectors, limit=5)] == ["f1", "f3"]
 
 
 def test_without_a_vector_only_equal_texts_are_one() -> None:
     hits = [
-        Said("f1", 0.9, "Likes  TEA"),
-        Said("f2", 0.8, "likes tea"),
-        Said("f3", 0.7, "likes green tea"),
-        Said("f4", 0.6, "ｌｉｋｅｓ tea"),
+        said("f1", 0.9, "Likes  TEA"),
+        said("f2", 0.8, "likes tea"),
+        said("f3", 0.7, "likes green tea"),
+        said("f4", 0.6, "ｌｉｋｅｓ tea"),
     ]
     assert [hit.id for hit in diversify(hits, vectors={}, limit=5)] == ["f1", "f3"]
     # a waiting copy of a fact that has its vector
@@ -63,7 +74,7 @@ def test_without_a_vector_only_equal_texts_are_one() -> None:
 
 def test_exactly_the_threshold_is_alike() -> None:
     one, other = np.asarray([1.0, 0.0]), np.asarray([0.5, math.sqrt(0.75)])
-    hits = [Said("f1", 0.9, "a"), Said("f2", 0.8, "b")]
+    hits = [said("f1", 0.9, "a"), said("f2", 0.8, "b")]
     both = {"f1": one, "f2": other}
     assert len(diversify(hits, vectors=both, limit=5, threshold=0.5)) == 1
     assert len(diversify(hits, vectors=both, limit=5, threshold=0.51)) == 2
@@ -80,7 +91,7 @@ def test_a_threshold_that_is_no_cosine_is_refused(threshold: float) -> None:
     st.floats(0.1, 0.99),
 )
 def test_what_is_shown_never_resembles(rows: list[tuple[float, float]], threshold: float) -> None:
-    hits = [Said(f"f{n}", score, str(n)) for n, (_, score) in enumerate(rows)]
+    hits = [said(f"f{n}", score, str(n)) for n, (_, score) in enumerate(rows)]
     vectors = {f"f{n}": at(angle) for n, (angle, _) in enumerate(rows)}
     shown = diversify(hits, vectors=vectors, limit=12, threshold=threshold)
     for place, hit in enumerate(shown):

@@ -352,12 +352,14 @@ def test_facts_are_queryable_at_once_by_their_words(tmp_path: Path) -> None:
         assert memory.check() == []
 
 
-def test_the_vector_leg_finds_active_facts_and_the_text_leg_waiting_ones_too() -> None:
+def test_the_vector_leg_finds_active_facts_and_the_text_leg_waiting_ones_too(life: Life) -> None:
     """Decided: vector leg = active only, text leg = active + pending_embed."""
-    for mode in Mode:
-        found = plan_search(mode)
-        assert found.statuses("vector") == {Status.ACTIVE}
-        assert found.statuses("text") == {Status.ACTIVE, Status.PENDING_EMBED}
+    fact = life.memory.remember("My boat is called Wanda.")
+    for status, vectors in ((Status.PENDING_EMBED, 0), (Status.ACTIVE, 1)):
+        assert life.memory.sources.fact(fact.id).status is status
+        assert len(life.memory.engine.vectors_of([f"f{fact.id}"])) == vectors
+        assert "My boat is called Wanda." in texts(life.memory.search_memory("boat"))
+        life.memory.embed()
 
 
 def test_the_worker_runs_continuously_and_survives_a_restart(tmp_path: Path) -> None:

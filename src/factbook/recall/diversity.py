@@ -10,38 +10,22 @@ the most confident hit of each cluster, as the seed has it, which can lose what 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from factbook import policy
 from factbook.errors import UsageError
+from factbook.model.facts import Hit
 from factbook.recall.query import folded
 
 
-class Scored(Protocol):
-    """What is needed of a hit: its name, what it says, and how relevant it is."""
-
-    @property
-    def id(self) -> str: ...
-
-    @property
-    def text(self) -> str: ...
-
-    @property
-    def score(self) -> float: ...
-
-
-H = TypeVar("H", bound=Scored)
-
-
 def clusters(
-    hits: Sequence[H],
+    hits: Sequence[Hit],
     *,
     vectors: Mapping[str, NDArray[np.float32]],
     threshold: float = policy.DIVERSITY_SIMILARITY,
-) -> list[list[H]]:
+) -> list[list[Hit]]:
     """Return the hits in clusters, each best first, the clusters by their best hits.
 
     `vectors` holds unit vectors by the id of a hit. A hit without one joins a cluster only where
@@ -55,7 +39,7 @@ def clusters(
     rows = np.stack(known) if known else np.zeros((0, 1), np.float32)
     # Not a matrix product: for some dozens of hits, waking the threads of one costs more than it.
     alike = (np.vecdot(rows[:, None], rows[None]) >= threshold).tolist()
-    groups: list[list[H]] = []
+    groups: list[list[Hit]] = []
     leaders: list[tuple[int, int]] = []  # (row, cluster) of the best hits that have a vector
     by_text: dict[str, int] = {}
     row = -1
@@ -74,19 +58,6 @@ def clusters(
         groups[at].append(hit)
         by_text.setdefault(text, at)
     return groups
-
-
-def diversify(
-    hits: Sequence[H],
-    *,
-    vectors: Mapping[str, NDArray[np.float32]],
-    limit: int,
-    threshold: float = policy.DIVERSITY_SIMILARITY,
-) -> list[H]:
-    """Return the best hit of each cluster, best first, at most `limit`."""
-    if limit <= 0:
-        return []
-    return [group[0] for group in clusters(hits, vectors=vectors, threshold=threshold)[:limit]]
 
 
 def diversity_score(vectors: Sequence[NDArray[np.float32]]) -> float | None:

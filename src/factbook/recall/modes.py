@@ -115,23 +115,19 @@ class TwoModes:
             ]
             vectors = self._engine.vectors_of(hit.id for hit in hits)
         hits, corrected = put_right(hits, question=question, vectors=vectors, judging=self._judging)
-        chosen = select(_led_by_facts(hits, plan, vectors, corrected), plan, vectors=vectors)
+        chosen = select(_led_by_facts(hits, vectors, corrected), plan, vectors=vectors)
         return within_first(chosen, None if plan.mode is Mode.PASSIVE else answer.window)
 
 
 def _led_by_facts(
-    hits: Sequence[Hit],
-    plan: SearchPlan,
-    vectors: Mapping[str, NDArray[np.float32]],
-    corrected: Collection[str],
+    hits: Sequence[Hit], vectors: Mapping[str, NDArray[np.float32]], corrected: Collection[str]
 ) -> list[Hit]:
     """Let the best fact of a cluster stand for it: it has a confidence, and what it rests on.
 
     One that a turn corrects (`put_right`) stands for none.
     """
-    allowed = [hit for hit in hits if plan.wants(hit.kind) and plan.admits(hit.confidence)]
     leading: list[Hit] = []
-    for group in clusters(allowed, vectors=vectors, threshold=plan.diversity):
+    for group in clusters(hits, vectors=vectors):
         facts = (hit for hit in group if hit.kind == "fact" and hit.id not in corrected)
         fact = next(facts, None)
         leading.append(group[0] if fact is None else replace(fact, score=group[0].score))

@@ -24,11 +24,10 @@ from typing import Final, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from factbook import policy
 from factbook.errors import UsageError
 from factbook.model.confidence import is_deprecated, is_passive
-from factbook.model.facts import Hit, Millis, Role, Status
-from factbook.recall.diversity import diversify
+from factbook.model.facts import Hit, Millis, Role
+from factbook.recall.diversity import clusters
 
 SearchType: TypeAlias = Literal["facts", "episodes", "both"]  # origins 001.3: search_memory
 
@@ -36,8 +35,6 @@ CANDIDATES: Final = 20  # origins 001.3: "Top 20 candidates"
 STREAMED_FACTS: Final = 5  # origins 001.3: "Top 3-5 facts (diversity sampled)"
 STREAMED_EPISODES: Final = 5  # origins 001.3: "Top 3-5 episodes (if relevant)"
 DEFAULT_TOOL_LIMIT: Final = 5  # origins 001.3: search_memory(..., limit=5)
-VECTOR_STATUSES: Final = frozenset({Status.ACTIVE})  # origins 001.3: "Only active facts"
-TEXT_STATUSES: Final = VECTOR_STATUSES | {Status.PENDING_EMBED}  # origins 001.3: text fallback
 
 
 class Mode(StrEnum):
@@ -68,7 +65,6 @@ class SearchPlan:
     episodes: int  # at most so many episodes
     limit: int  # at most so many in all
     candidates: int = CANDIDATES  # rows that are weighed before any is chosen
-    diversity: float = policy.DIVERSITY_SIMILARITY  # cosine from which two hits are one cluster
 
     def admits(self, confidence: float) -> bool:
         """Tell whether a memory of this confidence now may be shown."""
@@ -77,14 +73,6 @@ class SearchPlan:
         if self.mode is Mode.PASSIVE:
             return is_passive(confidence)
         return not is_deprecated(confidence)
-
-    def wants(self, kind: str) -> bool:
-        """Tell whether hits of this kind ("fact" or "episode") are searched for."""
-        return self.search_type == "both" or self.search_type == f"{kind}s"
-
-    def statuses(self, leg: Literal["vector", "text"]) -> frozenset[Status]:
-        """Return the statuses that a leg may find."""
-        return frozenset(VECTOR_STATUSES if leg == "vector" else TEXT_STATUSES)
 
 
 def plan_search(
@@ -124,10 +112,10 @@ def select(
     `Hit.score` is the relevance that the engine gave. Facts and episodes are clustered together, so
     that a fact and the turn it came from are not both shown; the better one stands for both.
     """
-    allowed = [hit for hit in hits if plan.wants(hit.kind) and plan.admits(hit.confidence)]
+    allowed = [hit for hit in hits if plan.admits(hit.confidence)]
     room = {"fact": plan.facts, "episode": plan.episodes}
     chosen: list[Hit] = []
-    for hit in diversify(allowed, vectors=vectors, limit=len(allowed), threshold=plan.diversity):
+    for hit, *_ in clusters(allowed, vectors=vectors):
         if room[hit.kind] and len(chosen) < plan.limit:
             room[hit.kind] -= 1
             chosen.append(hit)
