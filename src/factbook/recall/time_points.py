@@ -146,9 +146,7 @@ def _ago(match: re.Match[str], here: datetime) -> Span:
     if unit == "week":
         middle = today - timedelta(weeks=amount)
         return Span(middle - timedelta(days=4), middle + timedelta(days=4))
-    if unit == "month":
-        return _months(here.year, here.month - amount, here)
-    return _months(here.year - amount, 1, here, 12)
+    return _calendar(unit, here, amount)
 
 
 def _past(match: re.Match[str], here: datetime) -> Span:
@@ -167,48 +165,42 @@ def _moved(here: datetime, months: int) -> datetime:
     return first + timedelta(days=min(here.day, length.days) - 1)
 
 
+def _calendar(unit: str, here: datetime, back: int) -> Span:
+    """Return a week, weekend, month, quarter or year so many before that of a moment."""
+    monday = midnight(here) - timedelta(days=here.weekday() + 7 * back)
+    match unit:
+        case "week":
+            return Span(monday, monday + timedelta(days=7))
+        case "weekend":
+            return Span(monday + timedelta(days=5), monday + timedelta(days=7))
+        case "month":
+            return _months(here.year, here.month - back, here)
+        case "quarter":
+            return _months(here.year, (here.month - 1) // 3 * 3 + 1 - 3 * back, here, 3)
+        case _:
+            return _months(here.year - back, 1, here, 12)
+
+
 def _last(match: re.Match[str], here: datetime) -> Span:
-    unit, today = match[1].lower(), midnight(here)
-    monday = today - timedelta(days=today.weekday())
-    if unit == "week":  # that before this one, and the days since: both are called so
-        return Span(monday - timedelta(days=7), None)
-    if unit == "weekend":
-        return Span(monday - timedelta(days=2), monday)
-    if unit == "month":
-        return _months(here.year, here.month - 1, here)
-    if unit == "quarter":
-        return _months(here.year, _quarter(here) - 3, here, 3)
-    return _months(here.year - 1, 1, here, 12)
+    span = _calendar(match[1].lower(), here, 1)
+    # That week before this one, and the days since: both are called so.
+    return Span(span.since, None) if match[1].lower() == "week" else span
 
 
 def _this(match: re.Match[str], here: datetime) -> Span:
-    today, unit = midnight(here), match[1].lower()
-    monday = today - timedelta(days=today.weekday())
-    if unit == "weekend":
-        return Span(monday + timedelta(days=5), monday + timedelta(days=7))
-    begins = {
-        "week": monday,
-        "month": today.replace(day=1),
-        "quarter": today.replace(month=_quarter(here), day=1),
-    }
-    return Span(begins.get(unit, today.replace(month=1, day=1)), None)
+    span = _calendar(match[1].lower(), here, 0)
+    return span if match[1].lower() == "weekend" else Span(span.since, None)
 
 
 def _before_last(match: re.Match[str], here: datetime) -> Span:
-    today, unit = midnight(here), match[1].lower()
-    if unit == "week":
-        monday = today - timedelta(days=today.weekday() + 14)
-        return Span(monday, monday + timedelta(days=7))
-    if unit == "month":
-        return _months(here.year, here.month - 2, here)
-    if unit == "year":
-        return _months(here.year - 2, 1, here, 12)
-    return day(_weekday(unit, here) - timedelta(weeks=1))
+    unit = match[1].lower()
+    if unit in WEEKDAYS:
+        return day(_weekday(unit, here) - timedelta(weeks=1))
+    return _calendar(unit, here, 2)
 
 
 def _weekend(match: re.Match[str], here: datetime) -> Span:
-    saturday = midnight(here) - timedelta(days=(here.weekday() - 5) % 7)
-    return Span(saturday, saturday + timedelta(days=2))
+    return _calendar("weekend", here, int(here.weekday() < 5))
 
 
 def _weekday(name: str, here: datetime) -> datetime:
@@ -285,30 +277,31 @@ def _named(match: re.Match[str], month: int, here: datetime, number: int = 1) ->
     return _of_year(match["year"], of_year, here, over=bool(match["last"]))
 
 
+_DATED: Final = {
+    "christmas eve": (12, 24),
+    "christmas": (12, 25),
+    "xmas": (12, 25),
+    "new years eve": (12, 31),
+    "new year eve": (12, 31),
+    "halloween": (10, 31),
+    "valentines day": (2, 14),
+    "valentine day": (2, 14),
+}  # else it is the first of January
+
+
 def _feast(match: re.Match[str], here: datetime) -> Span:
     name = re.sub(r"['’]", "", match[1].lower())
 
     def days(year: int) -> Span:
-        match name:
-            case "christmas" | "xmas":
-                first, number = date(year, 12, 25), 2
-            case "christmas eve":
-                first, number = date(year, 12, 24), 1
-            case "new years eve" | "new year eve":
-                first, number = date(year, 12, 31), 1
-            case "halloween":
-                first, number = date(year, 10, 31), 1
-            case "valentines day" | "valentine day":
-                first, number = date(year, 2, 14), 1
-            case "easter":
-                first, number = _easter(year), 1
-            case "thanksgiving":  # the fourth Thursday
-                november = date(year, 11, 1)
-                first, number = november + timedelta(days=(3 - november.weekday()) % 7 + 21), 1
-            case _:
-                first, number = date(year, 1, 1), 1
+        if name == "easter":
+            first = _easter(year)
+        elif name == "thanksgiving":  # the fourth Thursday
+            november = date(year, 11, 1)
+            first = november + timedelta(days=(3 - november.weekday()) % 7 + 21)
+        else:
+            first = date(year, *_DATED.get(name, (1, 1)))
         start = midnight(here).replace(year=first.year, month=first.month, day=first.day)
-        return Span(start, start + timedelta(days=number))
+        return Span(start, start + timedelta(days=2 if name in ("christmas", "xmas") else 1))
 
     return _of_year(match[2], days, here)
 
@@ -320,11 +313,6 @@ def _easter(year: int) -> date:
     m = (32 + 2 * (b % 4) + 2 * (c // 4) - h - c % 4) % 7
     month, number = divmod(h + m - 7 * ((a + 11 * h + 22 * m) // 451) + 114, 31)
     return date(year, month, number + 1)
-
-
-def _quarter(here: datetime) -> int:
-    """Return the first month of the quarter."""
-    return (here.month - 1) // 3 * 3 + 1
 
 
 def _nth_quarter(match: re.Match[str], here: datetime) -> Span:
@@ -577,24 +565,23 @@ def points(text: str, here: datetime) -> list[Point]:
                 continue
             if _NOT_PAST.search(text, max(0, begin - 12), begin):
                 continue
+            whole = False
             try:
                 span = reading(match, here)
             except (ValueError, OverflowError):
                 quoted = text[begin - 1 : begin] in ("'", '"', "`")
                 if unit is not Unit.DAYS or not alone or quoted or not _could_be_a_day(match):
                     continue
-                found.append(
-                    Point(
-                        begin=begin,
-                        end=end,
-                        span=Span(None, None),
-                        unit=Unit.UNREAD,
-                        alone=True,
-                        whole=True,
-                    )
-                )
-                continue
+                span, whole = Span(None, None), True
             found.append(
-                Point(begin=begin, end=end, span=span, unit=unit, alone=alone, named=named)
+                Point(
+                    begin=begin,
+                    end=end,
+                    span=span,
+                    unit=Unit.UNREAD if whole else unit,
+                    alone=alone,
+                    named=named,
+                    whole=whole,
+                )
             )
     return sorted(found, key=lambda one: one.begin)
