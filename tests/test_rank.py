@@ -97,7 +97,6 @@ def test_every_row_is_ranked_once_and_scores_are_finite_shares(some: CandidatePo
     ranking = fuse(some)
     assert sorted(ranking.order) == list(range(len(some)))
     assert np.all((ranking.scores >= 0) & (ranking.scores <= 1 + 1e-12))
-    assert np.all((ranking.own >= 0) & (ranking.own <= 1 + 1e-12))
     assert np.all(np.diff(ranking.scores[ranking.order]) <= 0)
 
 

@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, wait
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 from weakref import WeakValueDictionary
 
 from factbook import policy
@@ -48,13 +48,16 @@ from factbook.model.frame import own_share
 from factbook.model.interest_ops import NoteAction
 from factbook.model.ops import Count, RecordInjection, RecordUse
 from factbook.recall.budget import ToolResult, build_context
+from factbook.recall.counting import told
 from factbook.recall.diversity import diversity_score
 from factbook.recall.executor import Beside
+from factbook.recall.hits import episode_hit, fact_hit
+from factbook.recall.measured import may_count
 from factbook.recall.modes import TwoModes
 from factbook.recall.plan import Turn
 from factbook.recall.prefetch import PassiveStream, StreamState, in_stream
-from factbook.recall.understood import counted_in_words
-from factbook.recall.usage_feedback import resolved, uses
+from factbook.recall.understood import computed, window_asked
+from factbook.recall.usage_feedback import resolved, used
 from factbook.redaction.base import last_question
 from factbook.sources.conversation import turn_ops
 from factbook.sources.conversation.turn import clean, moved_part
@@ -86,14 +89,6 @@ FRESH_ROWS: Final = 64  # rows that a stream embeds around one search
 TURN_ROWS: Final = 4  # of the last two turns, which a stream leaves out: they wait until it is done
 _ID: Final = re.compile(r"[fe]\d{1,18}", re.ASCII)
 SETTLED_ROWS: Final = 4  # embedded at once; a search that comes meanwhile waits for no more
-
-
-class _Shown(NamedTuple):
-    """What tells whether an answer used a memory."""
-
-    id: str
-    text: str
-    object: str
 
 
 @naming_damage(at="_context.store", first=look_again)
@@ -173,14 +168,13 @@ class Conversation:
         with self._lock:
             taken, self._taken = self._taken, None
         if taken is not None and taken.state is StreamState.READY:
-            used = [use.id for use in uses(taken.memories, assistant) if use.cited]
             ops.append(
                 RecordInjection(
                     session=self.session,
                     owner=self._one(),
                     mode="passive",
                     items=[hit.id for hit in taken.memories],
-                    used=used,
+                    used=used(taken.memories, assistant),
                     latency_ms=taken.latency_ms,
                 )
             )
@@ -357,14 +351,19 @@ class Conversation:
 
     def counted(self, question: str) -> str:
         """Return what is counted for a question, in lines for a model; empty where nothing is."""
-        return counted_in_words(
+        if not may_count(question):
+            return ""
+        store, filters, now = self._context.store, Filters(owner=self.owner), self._context.clock()
+        found = computed(
             question,
-            self._context.store,
-            Filters(owner=self.owner),
+            window_asked(question, store, filters, now=now),
+            store,
+            filters,
             rules=self._context.resources.rules.rules,
             redact=self._context.redact,
-            now=self._context.clock(),
+            now=now,
         )
+        return "" if found is None else told(found)
 
     def context(
         self,
@@ -432,16 +431,16 @@ class Conversation:
                 raise UsageError(
                     detail=f"{id_!r:.80} is no id of a memory; give one like f12 or e3"
                 )
-        used = None
+        cited = None
         if reply is not None:
             store = self._context.store
             facts = store.facts_by_id([int(id_[1:]) for id_ in items if id_[0] == "f"])
             episodes = store.episodes_by_id([int(id_[1:]) for id_ in items if id_[0] == "e"])
-            shown = [_Shown(f"f{id_}", fact.statement, fact.object) for id_, fact in facts.items()]
-            shown += [_Shown(f"e{id_}", episode.text, "") for id_, episode in episodes.items()]
-            used = [use.id for use in uses(shown, reply) if use.cited]
+            shown = [fact_hit(fact) for fact in facts.values()]
+            shown += [episode_hit(episode, text=episode.text) for episode in episodes.values()]
+            cited = used(shown, reply)
         op = RecordInjection(
-            session=self.session, owner=self._one(), mode=mode, items=items, used=used
+            session=self.session, owner=self._one(), mode=mode, items=items, used=cited
         )
         self._context.write([op], Trigger.USER_MESSAGE)
 
@@ -529,7 +528,7 @@ class Conversation:
         return [
             RecordUse(
                 injection_id=row.id,
-                used=[use.id for use in uses(hits, answer) if use.cited],
+                used=used(hits, answer),
                 resolved=was_enough,
             )
             for row, (_, hits), was_enough in zip(

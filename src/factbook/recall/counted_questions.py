@@ -70,7 +70,6 @@ _WORKED: Final = stem("work")
 _IN_LOGS: Final = frozenset({"project", "session"})
 """What there is of logs alone, so that "how many sessions" needs no verb."""
 _PROJECTS: Final = frozenset({"project", "repo", "repository"})
-_RUNS: Final = frozenset({COMMAND, "used_tool"})
 _WHERE: Final = listed("in on at within inside to")
 _TOOL: Final = "used_tool"
 _ASKING: Final = listed("how when which what who why where")

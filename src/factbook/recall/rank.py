@@ -120,7 +120,6 @@ class Ranking:
 
     order: NDArray[np.intp]  # rows of the pool, best first; ties by id
     scores: Floats  # of each row of the pool, in the pool's order; from 0 to 1
-    own: Floats  # the row's own strength before its surroundings, from 0 to 1
 
 
 def fuse(pool: CandidatePool, *, weights: RankWeights = DEFAULT_WEIGHTS) -> Ranking:
@@ -162,9 +161,7 @@ def fuse(pool: CandidatePool, *, weights: RankWeights = DEFAULT_WEIGHTS) -> Rank
     around = 1.0 + weights.after + weights.answer + weights.before + weights.nearby
     ceiling = strongest * around + weights.speaker + weights.asking
     ceiling += weights.length + weights.timely
-    return Ranking(
-        order=np.lexsort((pool.ids, -score)), scores=score / ceiling, own=own / strongest
-    )
+    return Ranking(order=np.lexsort((pool.ids, -score)), scores=score / ceiling)
 
 
 def _share(values: Floats, *, missing: float | None) -> Floats:

@@ -33,7 +33,6 @@ class Unit(StrEnum):
     QUARTER = "quarter"
     MONTH = "month"
     DAYS = "days"  # one or several, also open spans
-    TIME = "time"  # a time of day, which belongs to a day
     VAGUE = "vague"  # some day or other
     UNREAD = "unread"  # a day that no calendar has, of no span
 

@@ -17,7 +17,7 @@ from factbook.language.words import stem, words
 from factbook.model.facts import EpisodeKind, Hit, Millis
 from factbook.recall.commands import begins
 from factbook.recall.counted_questions import COMMAND, counted_question, kind_asked, what_of
-from factbook.recall.counting import Computed, Meant, compute, every_fact, meant, told
+from factbook.recall.counting import Computed, Meant, compute, every_fact, meant
 from factbook.recall.measured import may_count
 from factbook.recall.query import content_terms
 from factbook.recall.query_intent import Cued, is_ours, own_directives, read_intent
@@ -83,8 +83,8 @@ def understood(
     if predicates is None:
         ours = is_ours(question)
         predicates = read_intent(content_terms(question), rules, ours=ours).predicates
-    timed = window is not None or filters.since is not None or filters.until is not None
-    anchor = None if timed else find_anchor(question)
+    timed = filters.since is not None or filters.until is not None
+    anchor = None if timed or window is not None else find_anchor(question)
     none, nearest = lacking(question, predicates, window, reads, filters, rules=rules)
     beyond = _beyond(hits, window)
     outside = nearest is not None or is_outside(hits, window)
@@ -99,7 +99,7 @@ def understood(
         prompts=0 if outside or window is None else _prompts(question, window, reads, filters),
         beyond=0 if outside else beyond,
         nearest=nearest,
-        unread=unread_asked(question, filters, now=now),
+        unread="" if timed else unread_time(question, now=now),
         unanchored="" if anchor is None else anchor.phrase,
         computed=computed(question, window, reads, filters, rules=rules, redact=redact, now=now)
         if counting
@@ -124,12 +124,6 @@ def window_asked(question: str, reads: Reads, filters: Filters, *, now: Millis) 
     return window
 
 
-def unread_asked(question: str, filters: Filters, *, now: Millis) -> str:
-    """Return what a question gives for a time and cannot be read, where filters have no time."""
-    timed = filters.since is not None or filters.until is not None
-    return "" if timed else unread_time(question, now=now)
-
-
 def uncounted_time(question: str, window: Window | None, filters: Filters, *, now: Millis) -> str:
     """Return the words for a time of which nothing can be counted: unread ones, or a usual time."""
     if filters.since is not None or filters.until is not None:
@@ -138,23 +132,6 @@ def uncounted_time(question: str, window: Window | None, filters: Filters, *, no
         return unread
     usual = find_window(question, now=now) if window is None else None
     return "" if usual is None else usual.phrase
-
-
-def counted_in_words(
-    question: str,
-    reads: Reads,
-    filters: Filters,
-    *,
-    rules: Sequence[Cued],
-    redact: Callable[[str], str],
-    now: Millis,
-) -> str:
-    """Return what is counted for a question, in lines for a model; empty where nothing is."""
-    if not may_count(question):
-        return ""
-    window = window_asked(question, reads, filters, now=now)
-    found = computed(question, window, reads, filters, rules=rules, redact=redact, now=now)
-    return "" if found is None else told(found)
 
 
 def told_then(question: str, window: Window | None) -> bool:

@@ -9,59 +9,29 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final, Literal, Protocol, TypeAlias
+from typing import Final
 
 from factbook.language.words import stem
+from factbook.model.facts import Hit
 from factbook.recall.query import STOPWORDS, folded, words
 
 GRAM: Final = 4  # CHECKLIST, origins 001.8: "shares a content-word 4-gram"
 SAME_QUESTION: Final = 0.5  # ours: share of their words that two wordings of one question have
 MIN_VALUE_CHARS: Final = 3  # shorter values ("no", "12") stand in answers by chance
 
-How: TypeAlias = Literal["id", "words", "value", ""]
 
-
-class ShownMemory(Protocol):
-    """What is needed of a memory; `Hit` is one."""
-
-    @property
-    def id(self) -> str: ...
-
-    @property
-    def text(self) -> str: ...
-
-    @property
-    def object(self) -> str: ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Use:
-    """Whether an answer used a memory, and how that shows."""
-
-    id: str
-    how: How  # empty: it does not show
-
-    @property
-    def cited(self) -> bool:
-        """Tell whether it was used."""
-        return self.how != ""
-
-
-def uses(memories: Sequence[ShownMemory], answer: str) -> list[Use]:
-    """Return for each memory, in their order, whether the answer cites it."""
+def used(memories: Sequence[Hit], answer: str) -> list[str]:
+    """Return the ids of the memories that an answer cites, in their order."""
     plain = folded(answer)
     named = set(re.findall(r"(?<![\w/.-])[ef]\d+(?![\w-])", plain))
     grams = _grams(answer)
-    return [Use(id=memory.id, how=_how(memory, plain, named, grams)) for memory in memories]
-
-
-def _how(memory: ShownMemory, plain: str, named: set[str], grams: set[tuple[str, ...]]) -> How:
-    if memory.id in named:
-        return "id"
-    if grams and not grams.isdisjoint(_grams(memory.text)):
-        return "words"
-    return "value" if _holds(plain, memory.object) else ""
+    return [
+        memory.id
+        for memory in memories
+        if memory.id in named
+        or not grams.isdisjoint(_grams(memory.text))
+        or _holds(plain, memory.object)
+    ]
 
 
 def _holds(plain: str, value: str) -> bool:
@@ -79,11 +49,6 @@ def _content(text: str) -> list[str]:
 def _grams(text: str) -> set[tuple[str, ...]]:
     content = _content(text)
     return {tuple(content[at : at + GRAM]) for at in range(len(content) - GRAM + 1)}
-
-
-def passive_relevance(memories: Sequence[Use]) -> float | None:
-    """Return the share of memories that were cited, in percent; None without memories."""
-    return 100.0 * sum(use.cited for use in memories) / len(memories) if memories else None
 
 
 def resolved(queries: Sequence[str]) -> list[bool]:
