@@ -60,6 +60,7 @@ class CommandsReport:
     understood: int = 0  # episodes that the rules had understood: not asked about
     calls: int = 0
     failed: list[tuple[int, str]] = field(default_factory=list)  # (episodes, why), still queued
+    stopped: str = ""  # why the pass ended before its end
     receipt: Receipt = field(default_factory=Receipt)
 
 
@@ -108,13 +109,15 @@ def extract_commands(
                 _batch(context, llm, batch, ids, known, report)
             except ModelError as error:
                 why = context.redact(str(error))
-                report.failed.append((len(batch), why))
                 if not was_sent(error):
+                    report.calls, report.stopped = report.calls - 1, why
                     return report  # nothing was tried: the counts stay
+                report.failed.append((len(batch), why))
                 tried = not is_endpoints(error, answered=report.read > 0)
                 fails = [_failure(ids[one.uid], why, tried, wait_ms(error)) for one in batch]
                 context.write(fails, Trigger.COMMAND)
                 if not tried or error.kind is ModelFailure.CONNECT:
+                    report.stopped = why
                     return report
             left = None if left is None else left - len(batch)
             if progress:

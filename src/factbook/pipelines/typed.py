@@ -94,6 +94,7 @@ class TypedReport:
 
     summaries: int = 0  # answered
     failed: list[tuple[int, str]] = field(default_factory=list)  # (episode id, why), still queued
+    stopped: str = ""  # why the pass ended before its end
     offered: int = 0  # candidates of the model
     receipt: Receipt = field(default_factory=Receipt)
     judged: list[tuple[int, Judged]] = field(default_factory=list)  # (episode id, proposal)
@@ -128,20 +129,23 @@ def extract_typed(
         try:
             _one(context, llm, episode, known, trigger, report)
         except ModelError as error:
-            report.failed.append((episode.id, str(error)))
+            why = context.redact(str(error))
             if not was_sent(error):
+                report.stopped = why
                 break  # it was not tried: its count stays
+            report.failed.append((episode.id, why))
             tried = not is_endpoints(error, answered=report.summaries > 0)
             op = FailTask(
                 kind=KIND,
                 target=episode.id,
                 version=PROMPT_VERSION,
-                error=context.redact(str(error)),
+                error=why,
                 tried=tried,
                 wait_ms=wait_ms(error),
             )
             context.write([op], trigger)
             if not tried or error.kind is ModelFailure.CONNECT:
+                report.stopped = why
                 break
         if progress:
             progress(1)

@@ -401,6 +401,7 @@ def _typed(report: TypedReport) -> Record:
     return {
         **fields(report, "summaries offered"),
         "failed": [{"episode": number, "why": why} for number, why in report.failed],
+        "stopped": report.stopped,
         "receipt": report.receipt,
         "judged": judged,
     }
@@ -411,6 +412,7 @@ def _commands(report: CommandsReport) -> Record:
     return {
         **fields(report, "read understood_by_rules=understood calls"),
         "failed": [{"commands": number, "why": why} for number, why in report.failed],
+        "stopped": report.stopped,
         "receipt": report.receipt,
     }
 

@@ -85,7 +85,7 @@ def typed(
 
     `failed` holds (id, why) of summaries and messages that were asked about in vain just now.
     """
-    if not (report.summaries or failed or again.done):
+    if not (report.summaries or failed or again.done or report.stopped):
         page.say(
             "Nothing is to be asked about now."
             if left
@@ -96,6 +96,7 @@ def typed(
     words = [_judged(page, judgement) for _, judgement in report.judged]
     if report.judged:
         page.line()
+    _stopped(page, report.stopped, failed)
     if report.summaries:
         summaries = count(report.summaries, "summary", "summaries")
         page.say(
@@ -134,9 +135,7 @@ def commands(page: Page, report: CommandsReport, left: Sequence[Unanswered]) -> 
         f" {report.understood:,} understood by rules before:"
         f" {count(report.receipt.stored, 'fact')} stored, {report.receipt.rejected:,} refused"
     )
-    for number, why in report.failed:
-        stay = "It waits" if number == 1 else "They wait"
-        page.warn(f"{count(number, 'command')}: {_sentence(why)} {stay}.")
+    _waiting(page, "command", report)
     unanswered(page, left)
 
 
@@ -150,13 +149,23 @@ def turns(page: Page, report: TurnsReport) -> None:
     if report.refused:
         reasons = (f"{reason} {number:,}" for reason, number in report.refused.most_common())
         page.say(f"  refused: {', '.join(reasons)}; {page.typed('rejections')} shows each", "dim")
-    for number, why in report.failed:
-        stay = "It waits" if number == 1 else "They wait"
-        page.warn(f"{count(number, 'turn')}: {_sentence(why)} {stay}.")
-    if report.stopped and report.stopped not in {why for _, why in report.failed}:
-        page.warn(_sentence(report.stopped))
+    _waiting(page, "turn", report)
     if report.left:
         page.say(f"{count(report.left, 'turn')} not answered for; the next pass asks", "dim")
+
+
+def _waiting(page: Page, what: str, report: CommandsReport | TurnsReport) -> None:
+    """Say what was asked about in vain, and why the pass ended."""
+    for number, why in report.failed:
+        stay = "It waits" if number == 1 else "They wait"
+        page.warn(f"{count(number, what)}: {_sentence(why)} {stay}.")
+    _stopped(page, report.stopped, report.failed)
+
+
+def _stopped(page: Page, why: str, failed: Sequence[tuple[object, str]]) -> None:
+    """Say why a pass ended, where no failure says so."""
+    if why and why not in {told for _, told in failed}:
+        page.warn(_sentence(why))
 
 
 def _sentence(why: str) -> str:
