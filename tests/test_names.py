@@ -80,7 +80,7 @@ def test_every_name_stands_in_its_text(text: str) -> None:
     ],
 )
 def test_no_text_takes_long(piece: str) -> None:
-    assert grows_with_length(names_in, piece * (60_000 // len(piece)))
+    assert grows_with_length(names_in, piece * (24_000 // len(piece)))
 
 
 # --- words ----------------------------------------------------------------------------------------

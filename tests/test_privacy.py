@@ -154,6 +154,7 @@ def test_the_weights_are_those_of_the_reader_that_is_here() -> None:
 # --- on labelled questions ------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_private_questions_stay_and_others_are_asked(tmp_path: Path) -> None:
     """Of the half that the limits were made on; `python -m bench.privacy` measures the other."""
     found = privacy.figures(privacy.run(privacy.questions(half="built"), tmp_path))
