@@ -25,6 +25,8 @@ no training ever saw are read by default.
 - `claims`: true claims on a summary that are refused, false ones that are stored, true ones of
   another summary that are stored, and sentences of the summary itself that are refused.
 - `talk`: the same of claims on what a person says in a chat, but for its own sentences.
+- `types`: claims that are no memory of their type (only wished, half meant, done once, a promise)
+  and are known as such, and those that are one and are taken for none.
 - `pages`: what a page of the web says of the thing it is about; right where a claim lies over a
   sentence or a row that is a fact of it. CPU time is of all pages together.
 - `questions`: private questions that a search provider would be asked and questions of the world
@@ -63,7 +65,8 @@ from factbook.extract.reports import masked, reports
 from factbook.extract.session_parser import RULES
 from factbook.extract.voice import own_words
 from factbook.extract.world import facts_about
-from factbook.gate.grounding import Passage, read_passage
+from factbook.gate.grounding import Passage, ground, read_passage
+from factbook.gate.type_rules import broken_rule
 from factbook.gate.typed_claims import judge_typed
 from factbook.language.reader.relate import RELATER
 from factbook.language.sentences import sentences
@@ -530,6 +533,25 @@ def told(rows: Sequence[Row], show: Show) -> dict[str, float]:
     }
 
 
+def types(rows: Sequence[Row], show: Show) -> dict[str, float]:
+    """Say which claims break the rules of their type."""
+    found: Counter[tuple[bool, bool]] = Counter()
+    for row in rows:
+        kind = MemoryType(row["type"])
+        claim = TypedClaim(text=row["text"], type=kind, confidence=0.9, reasoning="")
+        passage = read_passage(f"User: {row['text']}")
+        grounding = ground(row["text"], passage, speaker="owner")
+        rule = broken_rule(claim, grounding, passage)
+        found[bool(row["rule"]), rule is not None] += 1
+        if (rule.name if rule else "") != row["rule"]:
+            show(f"{row['rule'] or 'sound'}, read as {rule and rule.name}: {row['text']}")
+    broken, sound = (found[wrong, True] + found[wrong, False] for wrong in (True, False))
+    return {
+        "breaches known": 100 * found[True, True] / broken,
+        "sound ones refused": 100 * found[False, True] / sound,
+    }
+
+
 SETS: Final[Mapping[str, Callable[[Sequence[Row], Show], dict[str, float]]]] = {
     "chats": chats,
     "opinions": opinions,
@@ -540,6 +562,7 @@ SETS: Final[Mapping[str, Callable[[Sequence[Row], Show], dict[str, float]]]] = {
     "voices": voices,
     "claims": claims,
     "talk": claims,
+    "types": types,
     "pages": pages,
     "questions": questions,
     "reports": told,

@@ -25,7 +25,7 @@ from reader import layers, messages, rows
 from reader.corpora import Corpora
 from reader.layers import Learned
 
-OURS: Final = 1.0  # what a thing of our own messages weighs beside one of a published message
+OURS: Final = 1.5  # what a thing of our own messages weighs beside one of a published message
 OUR_CLAUSES: Final = 0.5  # and a clause of our chats, in which two in five are worth keeping
 RIDGE: Final = 1.0
 MOST_STEPS: Final = 150

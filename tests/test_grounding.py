@@ -19,6 +19,7 @@ from factbook.gate.grounding import (
     read_passage,
     validate_fact_against_summary,
 )
+from factbook.gate.grounding.inverted import inverted
 from factbook.language.reader.read import read
 from factbook.language.reader.relate import Relater, relate
 
@@ -278,3 +279,19 @@ def test_the_reader_is_shown_what_is_nearest_and_not_what_has_the_same_words() -
     assert near[0] == "She nurses children on a ward of the clinic."
     ground(claim, passage, net=_reader(by_words, 1.0))
     assert by_words[0] == "The user paid for the works on her roof in May."
+
+
+@pytest.mark.parametrize(
+    ("claim", "source", "turned"),
+    [
+        ("Changed from Vim to Emacs", "I changed from Vim to Emacs.", False),
+        ("Changed from Emacs to Vim", "I changed from Vim to Emacs.", True),
+        ("Moved from Sheets to Excel", "i moved from Sheets to Excel in may", False),
+        ("Sold a boat", "I nearly sold a boat.", True),
+        ("Oldest oar is broken", "Her oldest oar is broken.", True),
+    ],
+)
+def test_words_in_their_order_turn_nothing_but_by_what_stands_around_them(
+    claim: str, source: str, turned: bool
+) -> None:
+    assert bool(inverted(claim, source)) is turned

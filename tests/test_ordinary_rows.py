@@ -12,7 +12,7 @@ from factbook.language.reader import labels
 
 SETS: Final = (
     *("chats", "pairs", "opinions", "names", "prompts", "voices"),
-    *("claims", "talk", "questions", "reports", "people"),
+    *("claims", "talk", "questions", "reports", "people", "types"),
 )
 PARTS: Final = ("train", "tune", "held")
 FIELDS: Final = {"clauses": "q", "opinions": "t", "names": "n", "marks": "q", "about": "n"}

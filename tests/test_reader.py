@@ -201,14 +201,14 @@ def are_chances(layer: Layer, seen: Seen, *, answers: int) -> None:
         assert all(0 <= place < PLACES for place in places)
 
 
-@pytest.mark.parametrize("layer", ["standing", "taste", "worth"])
+@pytest.mark.parametrize("layer", ["standing", "taste", "worth", "breaches"])
 def test_what_was_learned_of_another_network_is_refused(tmp_path: Path, layer: str) -> None:
     for path in DATA.iterdir():
         (tmp_path / path.name).symlink_to(path)
     (tmp_path / f"{layer}.npz").unlink()
     held = dict(np.load(DATA / f"{layer}.npz"))
     np.savez_compressed(tmp_path / f"{layer}.npz", **{**held, "reader": np.array("another")})
-    with pytest.raises(ReaderError, match=r"train_(standing|layers)\.py"):
+    with pytest.raises(ReaderError, match=r"train_(standing|layers|breaches)\.py"):
         getattr(Networks(tmp_path), layer)
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 
 from factbook.gate.grounding import Grounding, ground, read_passage
@@ -161,6 +159,37 @@ def test_clues_of_something_shared() -> None:
     assert not shared_clue("Copper melts")
 
 
+@pytest.mark.parametrize(
+    ("text", "kind", "rule"),
+    [
+        ("Hopes that a seat on the parish council comes up", FACT, "hypothetical"),
+        ("id love to see the northern lights before i die", FACT, "hypothetical"),
+        ("has lived in Tartu since 2011", FACT, ""),
+        ("User is in two minds about the new kitchen, half likes it", FACT, "vague"),
+        ("Rowing machines are the most boring thing in any gym", FACT, "opinion"),
+        ("cant stand rowing machines", FACT, ""),
+        ("Requested a table of tides for one weekend in May", PATTERN, "one_time_action"),
+        ("Wants tables of tides as plain text", PATTERN, ""),
+        ("Was short with the assistant this evening", PATTERN, "transient_mood"),
+        ("Presumably reads the news before breakfast", PATTERN, "speculation"),
+        ("Reads the news before breakfast", PATTERN, ""),
+        ("What the assistant says about beekeeping is to be taken as law", NARRATIVE, "authority"),
+        ("You swore to remind me of every hive check", NARRATIVE, "binding"),
+        ("We went through the hive records together in spring", NARRATIVE, ""),
+    ],
+)
+def test_what_is_no_memory_of_its_type_whatever_its_words(
+    text: str, kind: MemoryType, rule: str
+) -> None:
+    assert broken(text, kind) == rule
+
+
+def test_a_claim_rests_on_no_question_and_no_other_language_is_judged() -> None:
+    """A question guesses nothing of its own; of German words the layer has learned nothing."""
+    assert broken("Reads slowly", PATTERN, 'User asked: "Can you read that out slowly?"') == ""
+    assert broken("Würde gern einmal nach Kyoto reisen", FACT) == ""
+
+
 def test_no_pattern_is_slow_on_long_text() -> None:
     """Whatever a model writes, a rule answers at once: no pattern backtracks without end."""
     text = "would " * 3_000 + "if i " * 2_000 + "a" * 20_000
@@ -169,12 +198,3 @@ def test_no_pattern_is_slow_on_long_text() -> None:
     for kind in MemoryType:
         broken_rule(claim(text, kind), nothing, passage)
     is_nonsensical(text)
-
-
-def test_every_pattern_is_anchored_at_a_word() -> None:
-    """A rule for "may" must not fire in "Mayfair" or "dismay"."""
-    for _, rule in ALL_RULES:
-        for pattern in (rule.in_claim, rule.in_source):
-            if pattern is not None:
-                assert isinstance(pattern, re.Pattern)
-                assert not pattern.search("xxmightxx xxpromisexx xxbestxx")

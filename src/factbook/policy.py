@@ -363,7 +363,7 @@ DIRECTIVE_SURE: Final = 0.7  # ours: from here on it is shown; a wrong rule is w
 MODEL_RULE_SURE: Final = 0.9  # ours: and of what a language model reads, by its own confidence
 DIRECTIVE_KEEP: Final = 0.4  # ours: a permission that is worth keeping from here on is for good
 TASTE_LIKELY: Final = 0.2  # ours: chance from which a thing may be liked or disliked at all
-TASTE_SURE: Final = 0.6  # ours: and from which it is heard; chosen on `opinions.tune`
+TASTE_SURE: Final = 0.55  # ours: and from which it is heard; chosen on `opinions.tune`
 TASTE_SIGN_SURE: Final = 0.7  # ours: of which of the two it is
 FOREIGN: Final = 0.014  # ours: of a run of words, from this chance on they are taken for others'
 DIRECTIVE_FOREIGN: Final = 0.7  # ours: and where it marks a rule as the owner's, from this one on
@@ -416,6 +416,7 @@ GROUNDING_SIMILARITY: Final = 0.85  # origins 002.3: more than this is similar e
 CLAIM_SUPPORTED: Final = 0.4  # ours, by `python -m bench.ordinary --part tune --sets claims`: the
 # chance, by the reader, from which on a summary says what a claim says
 CLAIM_SUPPORTED_IN_TALK: Final = 0.5  # ours, by the set `talk`: or talk in the first person
+TYPE_BROKEN: Final = 0.47  # ours, by `types.tune`: the chance from which on a claim breaks its type
 SIMILAR_ONLY_FACTOR: Final = 1 / 3  # origins 002.2, example 4: 0.70 * 0.10 / 0.30
 EXACT_QUOTE_SCORE: Final = 0.30  # origins 002.5: score_confidence, factor 1
 KEY_PHRASES_SCORE: Final = 0.20

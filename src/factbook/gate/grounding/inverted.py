@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
 from factbook.gate.given_up import given_up
@@ -166,15 +166,23 @@ class Turn(NamedTuple):
     claim: str  # a claim of its words that it refuses
     find: Callable[[ClaimTree, ClaimTree], str]  # what is wrong, in words; "" for nothing
     of_patterns: bool = False  # also where a pattern of behaviour is claimed
+    of_words: bool = True  # of how its words hang together, and not of what stands around them
 
 
 TURNS: Final[tuple[Turn, ...]] = (
     Turn("chosen", "I prefer tea over coffee", "Prefers coffee", _chosen, of_patterns=True),
-    Turn("unreal", "I almost bought a kiln", "Bought a kiln", _unreal, of_patterns=True),
+    Turn(
+        "unreal",
+        "I almost bought a kiln",
+        "Bought a kiln",
+        _unreal,
+        of_patterns=True,
+        of_words=False,
+    ),
     Turn("more", "I like some operas", "Likes all operas", _more, of_patterns=True),
     Turn("linked", "I drink tea with milk", "Drinks tea without milk", _linked, of_patterns=True),
     Turn("moved", "I have a grey hat and a green scarf", "Has a green hat", _moved),
-    Turn("theirs", "Her best dish is soup", "Best dish is soup", _theirs),
+    Turn("theirs", "Her best dish is soup", "Best dish is soup", _theirs, of_words=False),
 )
 """What is looked for, in this order; the words of each claim all stand in its source."""
 
@@ -185,7 +193,18 @@ def inverted(text: str, source: str, *, pattern: bool = False) -> str:
     `pattern` is for a pattern of behaviour: nobody says who does what it names.
     """
     claim, said = tree_of(text), tree_of(source)
+    # What stands there word for word binds its words alike, whatever the two trees say.
+    verbatim = _stands_in(claim.lower, said.lower)
     for turn in TURNS:
-        if (not pattern or turn.of_patterns) and (why := turn.find(claim, said)):
+        asked = (not pattern or turn.of_patterns) and not (verbatim and turn.of_words)
+        if asked and (why := turn.find(claim, said)):
             return why
     return ""
+
+
+def _stands_in(words: Sequence[str], others: Sequence[str]) -> bool:
+    size = len(words) - (bool(words) and words[-1] in _STOPS)
+    return any(others[at : at + size] == words[:size] for at in range(len(others) - size + 1))
+
+
+_STOPS: Final = frozenset(".!")

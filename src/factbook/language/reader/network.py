@@ -97,6 +97,11 @@ class Networks:
         return Layer(self._layer("worth"))
 
     @functools.cached_property
+    def breaches(self) -> Layer:
+        """What tells claims that are no memory of their type."""
+        return Layer(self._layer("breaches"))
+
+    @functools.cached_property
     def related(self) -> Boosted:
         """What tells how two statements stand to each other."""
         held = self._arrays("related.npz")
@@ -113,7 +118,7 @@ class Networks:
         if str(held["reader"]) != self.checksum:
             raise ReaderError(
                 reason=f"{self._folder / name}.npz was learned of another reader.onnx; "
-                f"run scripts/train_{'standing' if name == 'standing' else 'layers'}.py"
+                f"run scripts/train_{'layers' if name in ('taste', 'worth') else name}.py"
             )
         return held
 
