@@ -672,3 +672,21 @@ def test_what_was_done_or_found_is_a_report(predicate: str, text: str) -> None:
 )
 def test_what_is_proposed_or_built_so_is_no_report(predicate: str, text: str) -> None:
     assert objects(written(EpisodeKind.REPLY, text), predicate) == []
+
+
+@pytest.mark.parametrize(
+    ("command", "verb"),
+    [
+        ("xz -9d notes.xz", "unpacked"),
+        ("xz -T0 notes", "packed"),
+        ("tar -xvzfnotes.tgz", "unpacked"),
+        ("tar -C/tmp -czf notes.tgz notes", "packed"),
+        ("tar --list -f notes.tgz", "listed"),
+        ("gzip -19t notes.gz", "tested"),
+    ],
+)
+def test_the_letters_of_an_option_say_what_is_done_to_an_archive(command: str, verb: str) -> None:
+    found = DEFAULT.extract(call("Bash", command=command))
+    said = [one.statement for one in found if one.rule == "operation_type.archive"]
+    (line,) = said
+    assert line.startswith((f"{verb} archive", f"archive to be {verb}"))

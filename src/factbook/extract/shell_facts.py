@@ -205,6 +205,7 @@ _SEVENS: Final = word_set("7z 7za 7zz rar unrar")
 _SEVEN_DOES: Final = {
     "x": "unpacked", "e": "unpacked", "a": "packed", "u": "packed", "l": "listed", "t": "tested"
 }  # fmt: skip
+_LETTERS: Final = re.compile(r"-\d*([A-Za-z]+)")  # -9d, -T0, -xzfarchive.tgz
 _LONG_LETTERS: Final = {
     "--extract": "x", "--get": "x", "--create": "c", "--list": "l", "--append": "r",
     "--update": "u", "--test": "t", "--decompress": "d",
@@ -232,7 +233,7 @@ def _archive_verb(command: shell.ShellCommand) -> str:
         return ""
     if name in _SEVENS:
         return _SEVEN_DOES.get(first[0], "")
-    letters = "".join(value[1:] for value in values if re.fullmatch(r"-[A-Za-z]+\d*", value))
+    letters = "".join(found[1] for value in values if (found := _LETTERS.match(value)))
     letters += "".join(_LONG_LETTERS.get(value, "") for value in values)
     if name in _TARS:
         letters += first if not first.startswith("-") else ""  # `tar xzf` has no dash
