@@ -198,3 +198,17 @@ def test_long_claims_take_no_long_time() -> None:
     other = " ".join(f"other{word}" for word in words)
     assert judged(f"I like {there}", f"I like {back}").rule == "roles"
     assert judged(f"I like {there}", f"I like {other}").rule == "other_words"
+
+
+@pytest.mark.parametrize(
+    ("held", "now"),
+    [
+        ("The printer is online.", "The printer is offline."),
+        ("I'm relaxed before talks.", "I'm anxious before talks."),
+        ("The badge is permanent.", "The badge is temporary."),
+        ("I'm interested in opera.", "I'm bored by opera."),
+    ],
+)
+def test_the_opposite_of_a_state_or_mood_replaces_it(held: str, now: str) -> None:
+    assert judged(held, now).relation in (Relation.SUPERSEDES, Relation.CONTRADICTION)
+    assert judged(held, held).relation is Relation.SAME

@@ -2,7 +2,7 @@
 
 A claim that says one of them, where the passage says the other in its place, says something else.
 Listed are those whose vectors are so close that likeness alone would take one for the other, and
-those that people say of their things and tastes.
+those that people say of their things, tastes and moods: the later of two replaces the earlier.
 """
 
 from __future__ import annotations
@@ -31,17 +31,22 @@ buy|bought|purchase|acquire sell|sold|sale
 lend borrow
 send|sent receive|received
 remember|recall forget|forgot
+calm|relaxed angry|nervous|anxious|worried
+interested|intrigued uninterested|bored|indifferent
 good|great|excellent|positive bad|poor|terrible|awful|negative
 cheap|inexpensive|affordable expensive|costly|unaffordable
 safe|safely|secure dangerous|unsafe|insecure
 legal|legally|lawful illegal|illegally|unlawful
+guilty innocent
 alive|living dead|deceased
 public|publicly private|privately
+temporary|temporarily permanent|permanently
 common|frequent|frequently|often|usual rare|rarely|infrequent|seldom|unusual
 many|numerous few
 all|every|everyone|everybody none|nobody|some
 male female
 aware|conscious unaware|unconscious
+online offline
 """.strip()
 
 
