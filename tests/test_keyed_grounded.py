@@ -39,8 +39,16 @@ def test_what_takes_a_value_away_may_be_said_with_a_negation() -> None:
     assert op_objection(FactsOp(op="set", fact_key=f"{CRYPTO}.2", value="BTC"), "BTC #1")
 
 
-@every("message", ["I doubt BTC is my #1 crypto", "Let's pretend BTC is my #1 crypto"])
-def test_what_is_not_thought_to_be_so_is_not_told(message: str) -> None:
+@every(
+    "message",
+    [
+        "My #1 crypto would be BTC",
+        "BTC should be my #1 crypto",
+        "I doubt BTC is my #1 crypto",
+        "Let's pretend BTC is my #1 crypto",
+    ],
+)
+def test_what_would_be_so_is_not_told(message: str) -> None:
     assert op_objection(rank("BTC"), message) is not None
 
 

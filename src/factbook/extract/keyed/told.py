@@ -16,6 +16,7 @@ from factbook.extract.base import word_set
 from factbook.extract.keyed.mentions import Heard, topic_places
 from factbook.extract.keyed.wording import LIST_WORD, QUOTED, stems_of
 from factbook.language.reader.read import read
+from factbook.language.reader.reading import Clause
 from factbook.language.reader.tree import Tree
 from factbook.language.sentences import Span
 from factbook.language.words import stem
@@ -35,6 +36,7 @@ _CONDITIONS: Final = word_set(
     "unless when whenever until till whether once suppose supposing imagine assuming"
 )
 _MAY: Final = word_set("may might")
+_UNREAL: Final = word_set("would could should 'd")
 _MODAL: Final = word_set("can could will would")
 _PAST: Final = word_set("was were used")
 _MINE_TO_SAY: Final = stems_of("want like need love remember note let say")
@@ -76,9 +78,13 @@ class ToldTree(Tree):
         """Return which sentence a word stands in."""
         return sum(begin <= self.tokens[i].begin for begin, _ in self.reading.sentences)
 
+    def clause(self, i: int) -> Clause | None:
+        """Return the clause that a word stands in."""
+        return next((c for c in self.reading.clauses if c.first <= i < c.last), None)
+
     def beside(self, i: int) -> range:
         """Return the words of the same clause."""
-        clause = self.reading.clause_at(self.tokens[i].begin)
+        clause = self.clause(i)
         return range(clause.first, clause.last) if clause else range(len(self.tokens))
 
     def siblings(self, i: int) -> list[int]:
@@ -121,7 +127,7 @@ class ToldTree(Tree):
 
         `order` leaves out what is denied and what was so before: an order may name both.
         """
-        path, clause = self.way(i), self.reading.clause_at(self.tokens[i].begin)
+        path, clause, beside = self.way(i), self.clause(i), self.beside(i)
         flags = clause.flags if clause else frozenset[str]()
         if clause and clause.act == "ask" and not any(map(self._is_request, path)):
             return "it is a question"
@@ -134,9 +140,8 @@ class ToldTree(Tree):
             word, relation = self.words[j], self.tokens[j].relation
             supposed = supposed or (word in _CONDITIONS and relation in ("mark", "advmod"))
             supposed = supposed or (word in _MAY and relation == "aux")
-        if supposed:
+        if supposed or any(map(self._is_unreal, path)):
             return _SUPPOSED
-        beside = self.beside(i)
         said = {self.words[j] for j in beside}
         if DOUBTS & said or "hedge" in flags:
             return "it is not sure of it"
@@ -147,6 +152,11 @@ class ToldTree(Tree):
 
     def _is_request(self, i: int) -> bool:
         return self.subject(i) == "you" and bool({self.words[j] for j in self.below[i]} & _MODAL)
+
+    def _is_unreal(self, i: int) -> bool:
+        """Say whether a word tells what would or should be so, and asks for nothing."""
+        asked = self.subject(i) == "you" or self.stems[i] in _MINE_TO_SAY
+        return not asked and any(self.words[j] in _UNREAL for j in self.below[i])
 
     def _is_handed_on(self, i: int) -> bool:
         """Say whether somebody else says what a word tells, or its writer only thinks of it."""
