@@ -115,7 +115,8 @@ class TwoModes:
             ]
             vectors = self._engine.vectors_of(hit.id for hit in hits)
         hits, corrected = put_right(hits, question=question, vectors=vectors, judging=self._judging)
-        chosen = select(_led_by_facts(hits, vectors, corrected), plan, vectors=vectors)
+        admitted = [hit for hit in hits if plan.admits(hit.confidence)]
+        chosen = select(_led_by_facts(admitted, vectors, corrected), plan, vectors=vectors)
         return within_first(chosen, None if plan.mode is Mode.PASSIVE else answer.window)
 
 
