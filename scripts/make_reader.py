@@ -20,6 +20,12 @@ What was learned of one reader says nothing of the next, which reads nothing bef
 `scripts/train_standing.py`, `scripts/train_layers.py` and `scripts/train_breaches.py` were run;
 `scripts/train_matter.py` belongs to it, too. The clauses of published messages, of which only what
 is worth keeping is labelled, are cut by the reader that ships while this runs.
+
+A reader goes on from a written one with `--start`, and is held to one in all that its rows do not
+label with `--anchor`; copies of the files of `--out` serve for both:
+
+    make_reader.py --only reader --train reader --start OLD --anchor OLD --rate 0.8 \\
+        --minutes 45
 """
 
 from __future__ import annotations

@@ -30,9 +30,8 @@ RIDGE: Final = 0.1  # .3 and 1 found fewer, each hand's claims told by the other
 MOST_STEPS: Final = 300
 SOUND: Final = 0.05  # what a claim weighs that was written for another set; .3 found fewer breaches
 MOST_SOUND: Final = 2_500  # of each of these sets
-UNSURE: Final = {"hedge", "if", "wish", "irony", "quoted"}
-
-TYPICAL: Final = 3.0  # and one that says it as models and people mostly do, beside the look-alikes
+UNSURE: Final = {"hedge", "if", "wish", "irony", "quoted"}  # flags of what may break one
+TYPICAL: Final = 3.0  # what a claim weighs that is worded as most are, beside the look-alikes
 TYPICAL_BY: Final = {"y9", "seed"}  # who wrote such
 
 Claim = tuple[str, str, str]  # its text, its type, the rule that it breaks or ""
@@ -74,7 +73,7 @@ def told(claims: Iterable[Claim]) -> Learned:
     found: list[Seen] = []
     right: list[int] = []
     for text, kind, rule in claims:
-        for seen in seen_as(kind, text):
+        for seen, _ in seen_as(kind, text):
             found.append(seen)
             right.append(1 + ANSWERS.index(rule) if rule else 0)
     return Learned(found, right)

@@ -77,7 +77,7 @@ def told(prompts: Iterable[Prompt]) -> Learned:
     for text, places in prompts:
         # as what an owner says is read (`directives.own_reading`)
         own = blanked(text, in_layout(text))[: policy.DIRECTIVE_CHARS]
-        for begin, end, seen in sentences_of(own):
+        for begin, end, seen, _ in sentences_of(own):
             found.append(seen)
             right.append(int(any(rows.meet((begin, end), place) for place in places)))
     return Learned(found, right)

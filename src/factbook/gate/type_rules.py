@@ -11,14 +11,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from factbook import policy
 from factbook.gate.grounding import Grounding, Passage
 from factbook.gate.type_sanity import reading_of
 from factbook.language.calendar import WEEKDAY_NAMES
 from factbook.language.numbers import SEVERAL
 from factbook.language.questions import ends_asking
-from factbook.language.reader.breaches import LONGEST, breaches
-from factbook.language.reader.read import read
+from factbook.language.reader.breaches import breach
 from factbook.model.memory_types import MemoryType, TypedClaim
 
 Pattern = re.Pattern[str]
@@ -115,14 +113,7 @@ _OVER: Final = any_of(
 
 def _told(text: str, kind: MemoryType) -> str:
     """Return the exclusion that a text is by its own words; "" for none that can be told."""
-    if reading_of(text).foreign:
-        return ""
-    likely = breaches(text, kind.value)
-    if sum(likely.values()) >= policy.TYPE_BROKEN:
-        return max(likely, key=lambda name: likely[name])
-    if kind is PATTERN and any("hedge" in clause.flags for clause in read(text[:LONGEST]).clauses):
-        return "speculation"  # whatever else it says
-    return ""
+    return "" if reading_of(text).foreign else breach(text, kind.value)
 
 
 def shared_clue(text: str, quote: str = "") -> bool:

@@ -10,9 +10,10 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Final
 
+from factbook import policy
 from factbook.language.reader.layer import PLACES, Seen
 from factbook.language.reader.network import shared
-from factbook.language.reader.read import read, sentences_of
+from factbook.language.reader.read import sentences_of
 from factbook.language.words import place_of
 
 BREACHES: Final[Mapping[str, tuple[str, ...]]] = {
@@ -22,33 +23,34 @@ BREACHES: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """What the layer tells apart, by the type of a claim: seed 002's exclusions."""
 ANSWERS: Final = tuple(name for names in BREACHES.values() for name in names)
-LONGEST: Final = 600  # characters of a text that are read: a claim is a sentence
+_LONGEST: Final = 600  # characters of a text that are read: a claim is a sentence
 
 
-def seen_as(kind: str, text: str) -> Iterator[Seen]:
-    """Yield what is known of the sentences of a text that is claimed to be of a type.
+def seen_as(kind: str, text: str) -> Iterator[tuple[Seen, frozenset[str]]]:
+    """Yield what is known of the sentences of a text that is claimed to be of a type, and flags.
 
     Beside what rules are told by, it is how the sentence's clauses are meant: hedged, wished.
     """
-    clauses = read(text).clauses
-    for begin, end, seen in sentences_of(text):
-        flags = {
-            flag for one in clauses if one.begin < end and begin < one.end for flag in one.flags
-        }
+    for _, _, seen, flags in sentences_of(text):
         meant = [f"type {kind}", *(f"{kind} {flag}" for flag in sorted(flags))]
-        yield Seen(seen.row, (*seen.signs, [place_of(sign, PLACES) for sign in meant]))
+        yield Seen(seen.row, (*seen.signs, [place_of(sign, PLACES) for sign in meant])), flags
 
 
 @lru_cache(maxsize=1024)
-def breaches(text: str, kind: str) -> Mapping[str, float]:
-    """Return how likely a text breaks each rule of a type, of its worst sentence; {} for no words.
+def breach(text: str, kind: str) -> str:
+    """Return the rule of a type that a text likely breaks, by its worst sentence; "" for none.
 
     Raises ReaderError where the network cannot be loaded.
     """
     worst: dict[str, float] = {}
-    for seen in seen_as(kind, text[:LONGEST]):
+    hedged = False
+    for seen, flags in seen_as(kind, text[:_LONGEST]):
         told = dict(zip(ANSWERS, shared().breaches.chances(seen), strict=True))
         likely = {name: told[name] for name in BREACHES[kind]}
         if sum(likely.values()) > sum(worst.values()):
             worst = likely
-    return worst
+        hedged = hedged or "hedge" in flags
+    if sum(worst.values()) >= policy.TYPE_BROKEN:
+        return max(worst, key=lambda name: worst[name])
+    # A pattern that is hedged is a guess, whatever else it says.
+    return "speculation" if hedged and "speculation" in BREACHES[kind] else ""

@@ -76,10 +76,10 @@ def read(text: str, answers: str = "", *, networks: Networks | None = None) -> R
     )
 
 
-def sentences_of(text: str) -> Iterator[tuple[int, int, Seen]]:
-    """Yield the sentences of a text: first and behind the last character, what is known.
+def sentences_of(text: str) -> Iterator[tuple[int, int, Seen, frozenset[str]]]:
+    """Yield the sentences of a text: first and behind the last character, what is known, flags.
 
-    Only what learns from a text asks for it.
+    Flags are those of the clauses that stand in it. The network runs: a caller keeps what it tells.
     """
     nets = shared()
     for words in _parts(nets, words_of(_plain(text)), text):
@@ -88,7 +88,9 @@ def sentences_of(text: str) -> Iterator[tuple[int, int, Seen]]:
         clauses, types = _clauses(*_cut_up(nets, scores), known, 0), _types(nets, scores)
         for place in sentence_places(known, _ends(scores), text):
             seen = sentence_seen(scores, known, place, clauses, types)
-            yield known[place[0]].begin, known[place[1] - 1].end, seen
+            begin, end = known[place[0]].begin, known[place[1] - 1].end
+            own = (one.flags for one in clauses if one.begin < end and begin < one.end)
+            yield begin, end, seen, frozenset().union(*own)
 
 
 def things_of(text: str) -> Iterator[tuple[int, int, Thing]]:
