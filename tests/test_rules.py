@@ -452,6 +452,18 @@ def test_the_same_claim_is_made_once_per_episode() -> None:
     assert objects(episode, "connects_to_host") == ["web1"]
 
 
+def test_ssh_that_only_tells_of_itself_connects_to_no_host() -> None:
+    """Options stand before the host, or behind it; what runs there has its own."""
+
+    def hosts(line: str) -> list[str]:
+        return objects(call("Bash", command=line), "connects_to_host")
+
+    for line in ("ssh -V build7", "ssh build7 -V", "ssh -G build7", "ssh build7 -p 22 -G"):
+        assert hosts(line) == [], line
+    for line in ("ssh build7 -p 22 uptime", "ssh build7 git -V"):
+        assert hosts(line) == ["build7"], line
+
+
 def test_a_rule_claims_a_bounded_number_of_objects() -> None:
     command = " ".join(f"/srv/data/file{n}" for n in range(3 * MAX_HITS))
     assert len(objects(call("Bash", command="ls " + command), "mentions_path")) == MAX_HITS

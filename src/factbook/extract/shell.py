@@ -550,6 +550,9 @@ def ssh_parts(
     """Return the destination of an ssh command and the words of the command that it runs there."""
     valued = SSH_VALUED + ("M" if name == "autossh" else "")
     rest = _after_options(args, valued=valued)
-    if not rest or not _ASKS_SSH.isdisjoint(word.value for word in args[: len(args) - len(rest)]):
+    if not rest:
         return None, ()
-    return rest[0], tuple(_after_options(rest[1:], valued=valued) or ())
+    run = _after_options(rest[1:], valued=valued) or ()  # ssh reads options behind the host, too
+    if not _ASKS_SSH.isdisjoint(word.value for word in args[: len(args) - len(run)]):
+        return None, ()
+    return rest[0], tuple(run)

@@ -55,7 +55,7 @@ def hosts(text: str, rule: Rule, episode: Episode) -> Iterator[RuleHit]:
         else:
             continue
         untold = answer if answer and answer.outcome is Outcome.UNTOLD else None
-        if untold and re.search(rf"^{name}: ", untold.text, re.MULTILINE):
+        if untold and outcomes.error_line(untold.text, (name,)):
             continue  # the program says that it did not get there
         for word in words:
             if found := _destination(word, bare=bare):
